@@ -95,6 +95,7 @@ export const inner = {
       endpoints: ['request', 'storage', 'registry', 'chain'],
       adapters: ['request', 'registry', 'chain', 'endpoints'],
       aggregation: ['request', 'storage', 'outbound', 'registry', 'apiextensions', 'bootstrap', 'chain', 'endpoints'],
+      decisions: ['request', 'storage', 'outbound', 'aggregation'],
       app: ['*'],
     },
   },

@@ -96,6 +96,10 @@ export const conversionRoundsMax = 32;
 export const kubeletStatsTimeoutMs = 10_000;
 export const kubeletStatsBytesMax = 8 * 1024 * 1024;
 export const kubeletStatsFreshMs = 5_000;
+/** /debug/decisions: how long a component or another apiserver may take, how much it may say, and how many apiservers are asked. */
+export const decisionTimeoutMs = 5_000;
+export const decisionBytesMax = 4 * 1024 * 1024;
+export const decisionPeersMax = 8;
 /** Kubelets asked at once. */
 export const kubeletsAskedAtOnceMax = 64;
 /** A configuration file that could not be reloaded is tried again after this time. */

@@ -9,6 +9,7 @@ import type { WireRequest, WireResponse, WireUpgrade } from '#wire';
 import type { Aggregator } from './aggregation/index.ts';
 import type { AuditTrail } from './audit/index.ts';
 import type { OnDecision, OnImpersonation } from './authorization/types.ts';
+import type { Gather } from './decisions/index.ts';
 import type { PublishedDocument } from './endpoints/published-document.ts';
 import type { WebhookReach } from './outbound/webhook-client.ts';
 import type { AdmissionChain } from './registry/generic/types.ts';
@@ -37,6 +38,8 @@ export interface ApiServerParts {
   virtual?: readonly VirtualGroup[];
   /** Documents at paths of their own. */
   documents?: ReadonlyMap<string, () => PublishedDocument>;
+  /** What components decided about an object, by a query of /debug/decisions; absent: there is no such path. */
+  decisions?: Gather;
   hooks?: readonly StorageHook[];
   startHooks?: readonly StartHook[];
   /** How conversion webhooks are reached; default: by cluster IP, from this process. */

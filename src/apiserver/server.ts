@@ -98,8 +98,9 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const { rest } = context.settings;
   const openApi = createOpenApi(ground.table, context.schema, options.descriptions, rest, parts.aggregator);
   const seats = serverSeats({ ...ground, clock });
-  const documents = parts.documents && { documents: parts.documents };
-  const route = createRoute(context, { health, openApi, debug: seats.debug, ...documents });
+  const { documents, decisions } = parts;
+  const named = { ...(documents && { documents }), ...(decisions && { decisions }) };
+  const route = createRoute(context, { health, openApi, debug: seats.debug, ...named });
   const serve = chainOf(ground, parts, { context, seats: seats.seats }, route);
   const stopFollowing = followStore(ground, parts, storages, rest);
   const starting = startUp(ground, parts, health);

@@ -11,10 +11,10 @@ import {
 } from '#apiserver/app';
 import { type ClientConfig, createClient, type KubeClient } from '#client';
 import { type Running, type Supervised, Supervisor } from '#component-base';
-import { Decisions } from '#controller-runtime';
+import { type DecisionRecord, Decisions, type ObjectId } from '#controller-runtime';
 import type { ControllersConfig } from '#controllers';
 import type { CertificateAuthority } from '#pki';
-import type { Decision, KubeScheduler } from '#scheduler';
+import type { DecisionTold, KubeScheduler } from '#scheduler';
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
 import type { Dial, ListenTarget, WireServer } from '#wire';
@@ -89,6 +89,13 @@ export interface ControlPlaneDeps {
   supervisor?: Supervisor;
 }
 
+export interface Told {
+  decisions: DecisionRecord[];
+  scheduling?: DecisionTold | undefined;
+  /** Components that did not answer, each with the reason. */
+  silent: string[];
+}
+
 /** A control plane to who works with it, wherever it runs. */
 export interface PlaneAccess {
   /** Where it is reached, as a URL. */
@@ -98,8 +105,8 @@ export interface PlaneAccess {
   readonly supervisor: Supervisor;
   /** Of all pods. */
   readonly podCidr: string;
-  /** The scheduler's newest decision about the pod with that uid, while it is remembered. */
-  explainScheduling(uid: string): Decision | undefined;
+  /** What loops decided last about an object, and the scheduler about the pod with that uid, while it is remembered. */
+  about(object: ObjectId, uid: string): Promise<Told>;
   /** A client of this process with that identity. */
   client(identity: Identity, userAgent: string): KubeClient;
   /** How programs connect over TLS as that identity. */
@@ -210,7 +217,11 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
     decisions,
     supervisor,
     podCidr,
-    explainScheduling: (uid) => scheduler?.current?.explain(uid),
+    about: async (object, uid) => ({
+      decisions: decisions.about(object),
+      scheduling: scheduler?.current?.told(uid),
+      silent: [],
+    }),
     client,
     clientConfig: (identity, server = apiserver.url) => clientConfigFor(pki, identity, server),
     serveOn: (listen) => apiserver.serveOn(listen),

@@ -7,7 +7,7 @@ import type { NetworkPolicy } from '#api/networking/v1';
 import type { KubeClient } from '#client';
 import type { DecisionRecord, ObjectId } from '#controller-runtime';
 import { explainPod, explainPolicy } from '#network-policy';
-import type { Decision } from '#scheduler';
+import type { DecisionTold } from '#scheduler';
 import type { PlaneAccess } from './control-plane.ts';
 import { identities } from './certificates/identities.ts';
 
@@ -15,9 +15,11 @@ export interface Explained {
   /** `Kind namespace/name`. */
   object: string;
   decisions: DecisionRecord[];
-  scheduling?: { outcome: string; nodes: { node: string; verdict: string }[] };
+  scheduling?: DecisionTold;
   /** What network policies say about it, a sentence each. */
   network?: string[];
+  /** Components that could not be asked, each with the reason. */
+  silent?: string[];
 }
 
 const ownersMax = 5;
@@ -54,12 +56,14 @@ export async function explain(plane: PlaneAccess, kind: string, namespace: strin
     if (!resource) throw new Error(`the server doesn't have a resource type "${wanted.kind}"`);
     const object: KubeObject = await client.resource(resource, resource.namespaced ? namespace : undefined).get(wanted.name);
     const key = object.metadata.namespace ? `${object.metadata.namespace}/${wanted.name}` : wanted.name;
-    const decision = plane.explainScheduling(object.metadata.uid ?? '');
+    const id = { group: resource.group, resource: resource.resource, key };
+    const { decisions, scheduling, silent } = await plane.about(id, object.metadata.uid ?? '');
     explained.push({
       object: `${resource.kind.kind} ${key}`,
-      decisions: plane.decisions.about({ group: resource.group, resource: resource.resource, key }),
-      ...(decision && { scheduling: schedulingOf(decision) }),
+      decisions,
+      ...(scheduling && { scheduling }),
       ...(await networkOf(client, object)),
+      ...(silent.length > 0 && { silent }),
     });
     const owner = controllerOf(object.metadata);
     next = owner && { kind: owner.kind, name: owner.name, apiVersion: owner.apiVersion };
@@ -84,28 +88,11 @@ async function networkOf(client: KubeClient, object: KubeObject): Promise<Pick<E
   return { network: isPolicy ? explainPolicy(object as NetworkPolicy, world) : explainPod(object as Pod, world) };
 }
 
-function schedulingOf(decision: Decision): Explained['scheduling'] {
-  if (decision.kind === 'failed')
-    return {
-      outcome: decision.message,
-      nodes: decision.verdicts.map(({ node, status }) => ({ node, verdict: status ? status.reasons.join(', ') : 'would do' })),
-    };
-  return {
-    outcome: `placed on ${decision.node.name}`,
-    nodes: decision.scores.map(({ node, total, plugins }) => ({
-      node,
-      verdict: `score ${total} (${Object.entries(plugins)
-        .map(([plugin, score]) => `${plugin} ${score}`)
-        .join(', ')})`,
-    })),
-  };
-}
-
 /** The explanation as people read it. */
 export function explanationText(explained: readonly Explained[], nowMs: number): string {
   const ago = (atMs: number): string => `${Math.max(0, Math.round((nowMs - atMs) / 1000))}s ago`;
   return explained
-    .map(({ object, decisions, scheduling, network = [] }) => {
+    .map(({ object, decisions, scheduling, network = [], silent = [] }) => {
       const lines = [object];
       if (scheduling)
         lines.push(
@@ -118,7 +105,9 @@ export function explanationText(explained: readonly Explained[], nowMs: number):
         if (effects.length > 0) lines.push(`    did: ${effects.join('; ')}`);
         if (failure) lines.push(`    failed: ${failure}`);
       }
-      if (lines.length === 1) lines.push('  no control loop has decided anything about it since the cluster started');
+      if (lines.length === 1 && silent.length === 0)
+        lines.push('  no control loop has decided anything about it since the cluster started');
+      lines.push(...silent.map((line) => `  not asked: ${line}`));
       return lines.join('\n');
     })
     .join('\n\n');

@@ -19,6 +19,7 @@ import {
   restClientMetrics,
   userAgent,
 } from '#component-base';
+import type { Decisions } from '#controller-runtime';
 import {
   type ComponentServerOptions,
   type DelegatedAuthFlags,
@@ -100,6 +101,8 @@ export interface OwnEndpoints extends Pick<ComponentServerOptions, 'setVerbosity
   health(): Partial<Record<HealthEndpoint, readonly HealthCheck[]>>;
   metrics: Metrics;
   configz: { name: string; configuration: object };
+  /** Of /debug/decisions. */
+  decisions?(query: URLSearchParams): object;
 }
 
 /** The endpoints of a manager of control loops, whose checks are the same for health, liveness and readiness. */
@@ -107,13 +110,17 @@ export function managerEndpoints(
   manager: { healthChecks(): readonly HealthCheck[] },
   { profiling }: { profiling: boolean },
   { setLevel }: ReturnType<typeof componentDeps>['logger'],
-  { metrics, configz }: Pick<OwnEndpoints, 'metrics' | 'configz'>,
+  { metrics, configz, decisions }: Pick<OwnEndpoints, 'metrics' | 'configz'> & { decisions: Decisions },
 ): OwnEndpoints {
   const health = (): ReturnType<OwnEndpoints['health']> => {
     const checks = manager.healthChecks();
     return { healthz: checks, livez: checks, readyz: checks };
   };
-  return { health, metrics, configz, setVerbosity: profiling ? setLevel : undefined };
+  const about = (query: URLSearchParams): object => {
+    const [group, resource, key] = ['group', 'resource', 'key'].map((name) => query.get(name) ?? '') as [string, string, string];
+    return { decisions: decisions.about({ group, resource, key }) };
+  };
+  return { health, metrics, configz, decisions: about, setVerbosity: profiling ? setLevel : undefined };
 }
 
 /**

@@ -12,6 +12,7 @@ export {
   cycle,
   type CycleContext,
   type Decision,
+  type DecisionTold,
   type Failed,
   type NodeScore,
   type NodeVerdict,

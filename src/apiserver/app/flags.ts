@@ -1,10 +1,11 @@
 // Flags of kube-apiserver with upstream's names and defaults (https://kubernetes.io/docs/reference/command-line-tools-reference/kube-apiserver/).
-// `--data-dir` is our own: where the embedded store lives when no etcd is given.
+// `--data-dir` is our own: where the embedded store lives when no etcd is given; so are those of ./own-flags.ts.
 import { fixedFeatureGateFlags, flag, flagsWithoutEffect, loggingFlags, refusedFlags, versionFlags } from '#component-base';
 import { secureServingFlags } from '#component-base/serving';
 import { auditFlags } from '../audit/index.ts';
 import { settingsFlags } from '../settings.ts';
 import { identityFlags } from './identity-flags.ts';
+import { ownFlags } from './own-flags.ts';
 import { servingFlags, storageFlags, tokenFlags } from './serving-flags.ts';
 import { refused, withoutEffect } from './unserved-flags.ts';
 
@@ -248,6 +249,7 @@ export const kubeApiServerFlags = () => ({
   ...aggregation,
   ...network,
   ...auditFlags,
+  ...ownFlags,
   ...loggingFlags(),
   ...fixedFeatureGateFlags(),
   ...versionFlags(),

@@ -67,8 +67,10 @@ export interface KubeApiServerOptions extends ServerSettings {
   externalHostname?: string;
   /** How long it goes on serving, not ready, when told to end. */
   shutdownDelayMs?: number;
-  /** Serves metrics.k8s.io out of what kubelets say, until an APIService with a Service takes it over. No flag of upstream's: for assemblies. */
+  /** Serves metrics.k8s.io out of what kubelets say, until an APIService with a Service takes it over. No flag of upstream's. */
   metricsApi?: boolean;
+  /** Components beside it that `/debug/decisions` asks what they decided, as URLs; none or absent: there is no such path. */
+  decisionsFrom?: readonly string[];
   /** `--runtime-config`; absent: every version is served. */
   isServed?: IsServed;
   /** Node port of the Service `kubernetes`; 0 or absent: none. */
@@ -146,6 +148,8 @@ function plainOptions(flags: Values): KubeApiServerOptions {
     advertisePort: 0,
     ...servingSettings(flags),
     aggregatorRouting: flags.enableAggregatorRouting,
+    metricsApi: flags.metricsFromKubelets,
+    decisionsFrom: flags.decisionsFrom,
     anonymousAuth: flags.anonymousAuth,
     bootstrapTokens: flags.enableBootstrapTokenAuth,
     serviceAccountIssuers: flags.serviceAccountIssuer,

@@ -16,6 +16,7 @@ import {
 } from '../admission/index.ts';
 import type { Authentication } from '../authentication/index.ts';
 import { asksToImpersonate, createImpersonation, forbiddenError } from '../authorization/index.ts';
+import { createGather } from '../decisions/index.ts';
 import { bootstrapHooks, KubernetesServiceController } from '../bootstrap/index.ts';
 import type { Authorizer, Decision } from '../authorization/types.ts';
 import type { WebhookReach } from '../outbound/webhook-client.ts';
@@ -84,6 +85,7 @@ export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps,
     special: [...core.endpoints, ...specialEndpoints(options, authentication, authorizer, input)],
     virtual,
     documents: openIdDocuments(options, () => reachedAt(options, deps.port())),
+    ...decisionsOf(options, deps, cluster, advertised),
     close() {
       core.close();
       authentication.close();
@@ -185,6 +187,19 @@ function kubernetesServiceOf(
 /** How requests to Services find their way: webhooks and other API servers alike. */
 const resolverOf = (options: KubeApiServerOptions, { rng, port }: PartsDeps, cluster: ReadOnlyCluster): ServiceResolver =>
   withLoopback(options.aggregatorRouting ? byEndpoint(cluster, rng) : byClusterIp(cluster), () => hostPort('127.0.0.1', port()));
+
+/** Absent: nobody is to be asked. */
+function decisionsOf(
+  { decisionsFrom: sources = [], proxyClient, clientCa, advertisePort }: KubeApiServerOptions,
+  { port }: PartsDeps,
+  cluster: ReadOnlyCluster,
+  advertised: string,
+): Pick<ApiServerParts, 'decisions'> {
+  if (sources.length === 0) return {};
+  if (!proxyClient) throw new Error('--decisions-from needs --proxy-client-cert-file: nobody would believe who asks');
+  const own = (): string => hostPort(advertised, advertisePort || port());
+  return { decisions: createGather({ sources, proxyClient, cluster, own, ...(clientCa !== undefined && { ca: clientCa }) }) };
+}
 
 function tokenOptions(options: KubeApiServerOptions, { clock }: PartsInput, uuid: () => string): TokenRequestOptions {
   // Without a key tokens are signed with one that nobody trusts: the server then issues none that work, as it was told.

@@ -7,7 +7,7 @@ import type { DocumentOutcome, Outcome } from '../chain/outcome.ts';
 import type { PublishedDocument } from './published-document.ts';
 import { deprecationWarning } from '../registry/deprecations.ts';
 import { apiVersionText, type ServedResource } from '../registry/generic/types.ts';
-import type { Target } from '../request/request.ts';
+import type { Target, UserInfo } from '../request/request.ts';
 import type { ServerContext } from './context.ts';
 import {
   aggregatedDiscovery,
@@ -35,6 +35,8 @@ export interface NamedPaths {
   documents?: ReadonlyMap<string, () => PublishedDocument>;
   /** Text of a debug endpoint that `/` does not list; undefined: there is none of that path. */
   debug?(path: string, query: string): string | undefined;
+  /** Absent: there is no `/debug/decisions`. */
+  decisions?(query: string, user: UserInfo, signal: AbortSignal): Promise<object>;
 }
 
 /** The end of the chain. */
@@ -188,6 +190,10 @@ async function serveNamed(context: ServerContext, named: NamedPaths, request: In
   }
   const text = path.startsWith('/debug/') ? named.debug?.(path, request.query) : undefined;
   if (text !== undefined) return { is: 'bytes', status: 200, type: plainText, body: text, headers: noSniff };
+  if (path === '/debug/decisions' && named.decisions) {
+    const value = await named.decisions(request.query, request.user, request.cancellation.signal);
+    return { is: 'document', status: 200, value, form: 'indented' };
+  }
   const document = documents?.get(path)?.();
   if (document) {
     if (request.method !== 'GET') throw methodNotAllowed();

@@ -11,6 +11,7 @@ import { clusterNetworks, type ClusterSettings } from '../state/settings.ts';
 import type { Instance } from '#cloud';
 import type { Machines } from '../cloud/machines.ts';
 import { etcdDataDir } from '../system-pods/places.ts';
+import { planeArgs } from './args.ts';
 import { type ControlPlaneConfig, controlPlaneDir, controlPlaneFiles } from './config.ts';
 import { prepareControlPlane } from './disk.ts';
 import type { ControlPlaneMachines } from './machines.ts';
@@ -49,7 +50,7 @@ export async function prepareControlPlanes(
     const config: ControlPlaneConfig = {
       ...{ name, address, directory, program, cluster, members, podCidr },
       ...machines.sideOf(name),
-      args: settings.componentArgs ?? {},
+      args: planeArgs(settings),
       ...(layout === 'pods' && { etcdData: etcdDataDir }),
       etcdToken: `sagong-${clusterMark(dataDir)}`,
       cloud: (cloudProvider ?? upDefaults.cloudProvider) === 'local',

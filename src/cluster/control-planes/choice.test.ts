@@ -26,11 +26,6 @@ describe('machines of the control plane', () => {
     ],
     [{ port: 6443 }, before(['a']), '--port cannot be used with --control-planes'],
     [{ layout: 'pods' as const, quotaBytes: 1 }, undefined, '--quota-backend-bytes cannot be used with --layout pods'],
-    [
-      { layout: 'pods' as const, metrics: 'kubelets' as const },
-      undefined,
-      '--metrics kubelets cannot be used with --layout pods',
-    ],
     [{ controlPlanes: 3, runtime: 'simulated' as const }, undefined, '--runtime simulated cannot be used'],
   ])('%o is refused', (more, was, message) => {
     expect(() => controlPlanesOfStart({ ...given, ...more }, was)).toThrow(message);

@@ -6,7 +6,7 @@ import { controlPlaneCounts, controlPlaneNames } from './names.ts';
 
 type Given = Pick<
   UpOptions,
-  'name' | 'controlPlanes' | 'layout' | 'topology' | 'etcd' | 'port' | 'runtime' | 'audit' | 'quotaBytes' | 'metrics'
+  'name' | 'controlPlanes' | 'layout' | 'topology' | 'etcd' | 'port' | 'runtime' | 'audit' | 'quotaBytes'
 >;
 
 /** Program, Debian package. */
@@ -41,7 +41,6 @@ const excluded = (given: Given): readonly [string, boolean][] => [
   ['--runtime simulated', given.runtime === 'simulated'],
   ['--audit-policy-file', given.audit !== undefined],
   ['--quota-backend-bytes', given.quotaBytes !== undefined],
-  ['--metrics kubelets', given.metrics === 'kubelets'],
 ];
 
 /** The layout is chosen with the first start. Throws a sentence for another one, and where it cannot be had. */

@@ -42,8 +42,12 @@ export function etcdWords(
   });
 }
 
+/** Upstream's, of the managers' and the scheduler's own endpoints. */
+const ports = { controllerManager: 10257, cloudControllerManager: 10258, scheduler: 10259 };
+
 function apiserver({
   address,
+  cloud,
   directory,
   encryptionConfig,
   kubeletAuthority,
@@ -83,6 +87,10 @@ function apiserver({
     'service-cluster-ip-range': clusterNetworks.serviceCidr,
     'tls-cert-file': files.apiserver.cert,
     'tls-private-key-file': files.apiserver.key,
+    'metrics-from-kubelets': true,
+    'decisions-from': (['controllerManager', 'scheduler', ...(cloud ? (['cloudControllerManager'] as const) : [])] as const)
+      .map((of) => `https://${local}:${ports[of]}`)
+      .join(','),
     ...(encryptionConfig !== undefined && { 'encryption-provider-config': encryptionConfig }),
   };
 }

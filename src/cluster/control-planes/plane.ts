@@ -1,32 +1,33 @@
 // The control plane on machines of its own, as the process of `sagong up` sees it: through the load balancer, like anybody.
 import { StatusError } from '#apimachinery/errors';
 import type { Transport } from '#apimachinery/transport';
-import { createClient, createRestTransport } from '#client';
+import { type ClientConfig, createClient, createRestTransport } from '#client';
 import { Supervisor, userAgent } from '#component-base';
-import { Decisions } from '#controller-runtime';
+import { Decisions, type ObjectId } from '#controller-runtime';
 import type { Clock, Logger } from '#utils';
 import type { Dial } from '#wire';
 import { type ClusterPki, clientConfigFor } from '../certificates/certificates.ts';
-import type { PlaneAccess } from '../control-plane.ts';
+import { type Identity, identities } from '../certificates/identities.ts';
+import type { PlaneAccess, Told } from '../control-plane.ts';
 import { patienceMs, readyPollMs, readyTimeoutMs } from './limits.ts';
 
 /** Asks again, where that does no harm, while a connection was cut: the load balancer does so when an apiserver fails. */
 function patient(inner: Transport, clock: Clock): Transport {
-  return {
-    async call(call, signal) {
-      const deadlineMs = clock.monotonic() + patienceMs;
-      for (;;) {
-        try {
-          return await inner.call(call, signal);
-        } catch (error) {
-          const harmless = call.verb === 'get' || call.verb === 'list' || call.verb === 'patch';
-          if (error instanceof StatusError || !harmless || signal?.aborted || clock.monotonic() > deadlineMs) throw error;
-        }
-        await clock.sleep(readyPollMs, signal);
+  async function again<T>(harmless: boolean, ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const deadlineMs = clock.monotonic() + patienceMs;
+    for (;;) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (error instanceof StatusError || !harmless || signal?.aborted || clock.monotonic() > deadlineMs) throw error;
       }
-    },
+      await clock.sleep(readyPollMs, signal);
+    }
+  }
+  return {
+    call: (call, signal) => again(['get', 'list', 'patch'].includes(call.verb), () => inner.call(call, signal), signal),
     watch: (call, signal) => inner.watch(call, signal),
-    raw: (method, path, body, signal) => inner.raw(method, path, body, signal),
+    raw: (method, path, body, signal) => again(method === 'GET', () => inner.raw(method, path, body, signal), signal),
     close: () => inner.close(),
   };
 }
@@ -41,6 +42,15 @@ export interface PlaneAddress {
   dial?: Dial;
 }
 
+/** What managers and schedulers say through an apiserver, which knows where they are. An apiserver of an older build knows nobody. */
+async function askedAbout(transport: Transport, { group, resource, key }: ObjectId, uid: string): Promise<Told> {
+  const query = new URLSearchParams({ group, resource, key, uid });
+  const { status, text } = await transport.raw('GET', `/debug/decisions?${query.toString()}`);
+  if (status !== 200) return { decisions: [], silent: [`the apiserver answers /debug/decisions with status ${status}`] };
+  const { decisions, scheduling, silent } = JSON.parse(text) as Told;
+  return { decisions, scheduling, silent };
+}
+
 export interface RemotePlaneOptions {
   pki: ClusterPki;
   at: PlaneAddress;
@@ -52,15 +62,37 @@ export function remotePlane(
   { pki, at: { url: server, serverName, dial }, podCidr, supervisor }: RemotePlaneOptions,
   { clock }: { clock: Clock },
 ): PlaneAccess {
+  const decisions = new Decisions();
+  const config = (identity: Identity): ClientConfig => ({
+    ...clientConfigFor(pki, identity, server),
+    ...(serverName !== undefined && { serverName }),
+  });
   return {
-    decisions: new Decisions(),
+    decisions,
     supervisor,
     podCidr,
     server,
-    explainScheduling: () => undefined,
+    async about(object, uid) {
+      const transport = createRestTransport({
+        config: config(identities.admin),
+        clock,
+        userAgent: userAgent('sagong'),
+        ...(dial && { dial }),
+      });
+      try {
+        const told = await askedAbout(transport, object, uid);
+        return { ...told, decisions: [...decisions.about(object), ...told.decisions] };
+      } finally {
+        transport.close();
+      }
+    },
     client: (identity, agent) => {
-      const config = { ...clientConfigFor(pki, identity, server), ...(serverName !== undefined && { serverName }) };
-      const transport = createRestTransport({ config, clock, userAgent: userAgent(agent), ...(dial && { dial }) });
+      const transport = createRestTransport({
+        config: config(identity),
+        clock,
+        userAgent: userAgent(agent),
+        ...(dial && { dial }),
+      });
       return createClient(patient(transport, clock));
     },
     clientConfig: (identity, at = server) => clientConfigFor(pki, identity, at),

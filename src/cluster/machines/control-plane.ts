@@ -8,6 +8,7 @@ import type { Clock, Logger } from '#utils';
 import { type ClusterPki, openPki } from '../certificates/certificates.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
 import type { PlaneAccess } from '../control-plane.ts';
+import { planeArgs } from '../control-planes/args.ts';
 import { ControlPlaneAgent } from '../control-planes/agent.ts';
 import {
   type ControlPlaneConfig,
@@ -100,10 +101,10 @@ export async function startMachinePlane(options: MachinePlaneOptions, deps: Deps
 
 /** What a first machine's control plane is, by the settings of the cluster. */
 export function firstPlaneOptions(settings: ClusterSettings, program: readonly string[]): MachinePlaneOptions {
-  const { dataDir, name: cluster, podCidr = clusterNetworks.podCidr, machine, componentArgs: args = {} } = settings;
+  const { dataDir, name: cluster, podCidr = clusterNetworks.podCidr, machine } = settings;
   const { advertiseAddress: address = '', controlPlane: name = '', controlPlaneEndpoint = address } = machine ?? {};
   return {
-    ...{ dataDir, cluster, podCidr, args, program, name, address },
+    ...{ dataDir, cluster, podCidr, args: planeArgs(settings), program, name, address },
     endpointHost: controlPlaneEndpoint.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''),
     others: [],
     encryptSecrets: settings.encryptSecrets ?? false,

@@ -5,6 +5,7 @@ import type { Clock, Logger, Rng } from '#utils';
 import { type ClusterPki, kubeletTrust } from '../certificates/certificates.ts';
 import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
 import { networkPolicyGrant } from '../cloud/node-choices.ts';
+import { planeArgs } from '../control-planes/args.ts';
 import { controlPlanePorts } from '../control-planes/names.ts';
 import { applyClusterRole } from '../add-ons/grant.ts';
 import { identities } from '../certificates/identities.ts';
@@ -64,11 +65,12 @@ export async function startFirstPlane(
 export async function startFirstMachine(options: FirstMachineOptions, deps: Deps): Promise<void> {
   const { settings, machine, plane, own, pki, program } = options;
   const { registryMirrors = [], name: cluster, podCidr = clusterNetworks.podCidr } = settings;
-  const { proxyMode = 'iptables', networkPolicy = 'nftables', componentArgs: args = {} } = settings;
+  const { proxyMode = 'iptables', networkPolicy = 'nftables' } = settings;
   const { advertiseAddress: host, node, controlPlane } = machine;
   const { port } = settings;
   await own?.serveOn({ host, port });
   const growing = controlPlane !== undefined;
+  const args = growing ? planeArgs(settings) : (settings.componentArgs ?? {});
   const endpoint = endpointOfMachine(machine, port);
   const ca = pki.authority.cert;
   const admin = plane.client(identities.admin, 'sagong');

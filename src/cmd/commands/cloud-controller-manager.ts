@@ -31,6 +31,7 @@ import {
   type Metrics,
 } from '#component-base';
 import { secureServingOptions } from '#component-base/serving';
+import { Decisions } from '#controller-runtime';
 import type { WireServer } from '#wire';
 import {
   actingAs,
@@ -71,6 +72,7 @@ async function webhooksOf(
 async function run(flags: CloudControllerManagerFlags): Promise<void> {
   const deps = componentDeps(component, flags);
   const metrics = createMetrics();
+  const decisions = new Decisions();
   const config = configFromFlags(flags);
   const leaderMigration = leaderMigrationOf(flags);
   const wanted = { provider: flags.cloudProvider, configFile: flags.cloudConfig, builtIn };
@@ -99,11 +101,12 @@ async function run(flags: CloudControllerManagerFlags): Promise<void> {
         ...deps,
         client,
         metrics,
+        decisions,
         clientFor: flags.useServiceAccountCredentials ? actingAs(client, clientConfig, deps.clock) : undefined,
       },
     ),
   );
-  const endpoints = managerEndpoints(manager, flags, deps.logger, { metrics, configz: configurationOf(flags) });
+  const endpoints = managerEndpoints(manager, flags, deps.logger, { metrics, decisions, configz: configurationOf(flags) });
   const servers = [
     await webhooksOf(flags, loaded.cloud, metrics, deps),
     await serveOwnEndpoints(component, flags, endpoints, { ...deps, client }),

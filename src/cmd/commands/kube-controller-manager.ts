@@ -1,5 +1,6 @@
 // `sagong kube-controller-manager`.
 import { createMetrics, type Command, command, leaderElectionOf, leaderMigrationOf } from '#component-base';
+import { Decisions } from '#controller-runtime';
 import {
   concurrencyOf,
   configurationOf,
@@ -24,6 +25,7 @@ const component = 'kube-controller-manager';
 async function run(flags: KubeControllerManagerFlags): Promise<void> {
   const deps = componentDeps(component, flags);
   const metrics = createMetrics();
+  const decisions = new Decisions();
   const config = controllersConfigOf(flags);
   const leaderMigration = leaderMigrationOf(flags);
   const { client, config: clientConfig } = clientFor(component, flags.kubeconfig, deps.clock, {
@@ -45,11 +47,12 @@ async function run(flags: KubeControllerManagerFlags): Promise<void> {
         ...deps,
         client,
         metrics,
+        decisions,
         clientFor: flags.useServiceAccountCredentials ? actingAs(client, clientConfig, deps.clock) : undefined,
       },
     ),
   );
-  const endpoints = managerEndpoints(manager, flags, deps.logger, { metrics, configz: configurationOf(flags) });
+  const endpoints = managerEndpoints(manager, flags, deps.logger, { metrics, decisions, configz: configurationOf(flags) });
   const server = await serveOwnEndpoints(component, flags, endpoints, { ...deps, client });
   await untilStopped(async () => {
     await manager.stop();

@@ -20,7 +20,8 @@ async function run(flags: FlagValues<KubeSchedulerFlags>): Promise<void> {
   const { checks, readyChecks } = scheduler;
   const health = () => ({ healthz: checks, livez: checks, readyz: readyChecks });
   const setVerbosity = flags.profiling ? deps.logger.setLevel : undefined;
-  const endpoints = { health, metrics, setVerbosity, configz: configurationOf(options) };
+  const decisions = (query: URLSearchParams): object => ({ scheduling: scheduler.told(query.get('uid') ?? '') });
+  const endpoints = { health, metrics, setVerbosity, decisions, configz: configurationOf(options) };
   const server = await serveOwnEndpoints(component, flags, endpoints, { ...deps, client });
   await untilStopped(async () => {
     await scheduler.stop();

@@ -22,7 +22,7 @@ const requestHeader = {
 };
 
 /** Nobody has a right; only groups open doors. */
-async function start(): Promise<string> {
+async function start(decisions?: (query: URLSearchParams) => object): Promise<string> {
   const denied = { resource: () => ({ create: async () => ({ status: {} }), get: async () => ({}) }) };
   const serving = issueCertificate({
     ca: own as NonNullable<typeof own>,
@@ -38,6 +38,7 @@ async function start(): Promise<string> {
       health: () => ({}),
       metrics: createMetrics(),
       configz: { name: 'x', configuration: {} },
+      ...(decisions && { decisions }),
     },
     { authentication: denied, authorization: denied, clock, logger: silentLogger },
   );
@@ -64,4 +65,13 @@ it.each(['http/1.1', 'h2'] as const)('believes each group that a front proxy nam
   const url = await start();
   expect((await get(url, '/configz', protocol, ['dev', 'system:masters'])).status).toBe(200);
   expect((await get(url, '/configz', protocol, ['dev', 'system:masters, other'])).status).toBe(403);
+  expect((await get(url, '/debug/decisions', protocol, ['system:masters'])).status).toBe(404);
+});
+it('says what was decided to those who may know', async () => {
+  const url = await start((query) => ({ decisions: [query.get('key')] }));
+  expect(await get(url, '/debug/decisions?key=default%2Fweb', 'http/1.1', ['system:masters'])).toEqual({
+    status: 200,
+    text: '{"decisions":["default/web"]}',
+  });
+  expect((await get(url, '/debug/decisions?key=default%2Fweb', 'http/1.1', ['dev'])).status).toBe(403);
 });

@@ -21,6 +21,8 @@ export interface ComponentServerOptions {
   setVerbosity?: ((level: number) => void) | undefined;
   /** Shown by /configz under this name. */
   configz: { name: string; configuration: object };
+  /** What /debug/decisions answers to a query: what was decided about an object, and why. Absent: there is no such path. */
+  decisions?(query: URLSearchParams): object;
 }
 
 export interface ComponentServerDeps {
@@ -50,7 +52,7 @@ async function changeVerbosity(request: WireRequest, set: (level: number) => voi
 }
 
 /** Answers requests that may be answered. */
-function handler({ health, metrics, configz, setVerbosity }: ComponentServerOptions, auth: DelegatedAuth) {
+function handler({ health, metrics, configz, setVerbosity, decisions }: ComponentServerOptions, auth: DelegatedAuth) {
   const slis = sliMetrics(health);
   return async (request: WireRequest, response: WireResponse): Promise<void> => {
     const path = request.path.split('?')[0] ?? '/';
@@ -66,6 +68,10 @@ function handler({ health, metrics, configz, setVerbosity }: ComponentServerOpti
     if (path === '/metrics') return response.send(200, { 'content-type': metrics.contentType }, await metrics.expose());
     if (path === '/metrics/slis') return response.send(200, { 'content-type': slis.contentType }, await slis.expose());
     if (path === '/configz') return response.send(200, json, JSON.stringify({ [configz.name]: configz.configuration }));
+    if (path === '/debug/decisions' && decisions) {
+      const query = new URLSearchParams(request.path.slice(path.length + 1));
+      return response.send(200, json, JSON.stringify(decisions(query)));
+    }
     if (path === '/debug/flags/v' && setVerbosity) {
       const [status, body] = await changeVerbosity(request, setVerbosity);
       return response.send(status, text, body);

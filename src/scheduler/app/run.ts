@@ -2,7 +2,7 @@
 import { runLeaderElection } from '#client';
 import { buildInfo, createMetrics, type HealthCheck, type LeaderElectionConfiguration, type Metrics } from '#component-base';
 import { profilesOf } from '../config/index.ts';
-import type { Decision } from '../cycle/index.ts';
+import { type Decision, type DecisionTold, decisionTold } from '../cycle/index.ts';
 import { leaderHealthSlackMs } from '../limits.ts';
 import { Scheduler, type SchedulerDeps } from '../shell/scheduler.ts';
 import type { KubeSchedulerOptions } from './options.ts';
@@ -19,6 +19,8 @@ export interface KubeScheduler {
   readonly metrics: Metrics;
   /** The newest decision about a pod, with every node's verdict or score, if it is still remembered. */
   explain(uid: string): Decision | undefined;
+  /** The same in words. */
+  told(uid: string): DecisionTold | undefined;
   /** Stops deciding; resolves when its events are written and the lease is released. */
   stop(): Promise<void>;
 }
@@ -140,6 +142,10 @@ export function runKubeScheduler(options: KubeSchedulerOptions, given: Scheduler
     readyChecks: [...checks, syncCheck],
     metrics: deps.metrics,
     explain: (uid) => scheduler.explain(uid),
+    told(uid) {
+      const decision = scheduler.explain(uid);
+      return decision && decisionTold(decision);
+    },
     async stop() {
       abort.abort();
       await scheduler.stop();

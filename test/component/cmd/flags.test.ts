@@ -30,7 +30,7 @@ const components: readonly Component[] = [
   {
     name: 'kube-apiserver',
     flags: kubeApiServerFlags(),
-    own: ['data-dir', 'quota-backend-bytes'],
+    own: ['data-dir', 'decisions-from', 'metrics-from-kubelets', 'quota-backend-bytes'],
     defaults: {
       'cert-dir': 'a certificate that is made is kept in memory',
       'service-cluster-ip-range': 'upstream takes 10.0.0.0/24 when nothing is given, and says so in the log',

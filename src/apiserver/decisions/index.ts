@@ -1,0 +1,1 @@
+export { createGather, type Gather, type Gathered } from './gather.ts';

@@ -1,0 +1,12 @@
+// The flags of components on control-plane machines that follow from a cluster's settings, a user's last.
+import type { ComponentArgs } from '../component-args/args.ts';
+import type { ClusterSettings } from '../state/settings.ts';
+
+/** What every machine of the control plane is told, those that join later, too. */
+export function planeArgs({ metrics, componentArgs = {} }: Pick<ClusterSettings, 'metrics' | 'componentArgs'>): ComponentArgs {
+  if (metrics !== 'none') return componentArgs;
+  return {
+    ...componentArgs,
+    'kube-apiserver': ['--metrics-from-kubelets=false', ...(componentArgs['kube-apiserver'] ?? [])],
+  };
+}
