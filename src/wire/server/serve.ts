@@ -29,6 +29,7 @@ import { type RequestQueue, requestQueue } from './queue.ts';
 import { type ServerContexts, serverContexts } from './tls.ts';
 import { inTurn } from './turns.ts';
 import { freeUnixPath, listenOnPath } from './unix-socket.ts';
+import { lastResponse, messageOfUnknownMethod, type ParseError } from './unknown-method.ts';
 
 type AnyServer = PlainServer | Http2SecureServer;
 
@@ -85,8 +86,15 @@ function attachHttp1(context: Context, server: AnyServer): void {
       });
     });
   });
-  emitter.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+  const answered = new WeakSet<Duplex>();
+  emitter.on('clientError', (error: ParseError, socket: Duplex) => {
+    if (answered.has(socket)) return;
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+    const message = messageOfUnknownMethod(error, socket, context.limits.headerBytesMax);
+    if (message !== undefined) {
+      answered.add(socket);
+      return void emitter.emit('request', message, lastResponse(message));
+    }
     socket.write(responseHead(parseErrorStatus[error.code ?? ''] ?? 400, { connection: 'close', 'content-length': 0 }));
     endAndClose(socket);
   });
