@@ -16,7 +16,13 @@ const roots = [
   ...['SecurityContext', 'Toleration', 'VolumeNodeAffinity', 'ObjectReference', 'EventSource'],
 ].map((name) => `core.${name}`);
 roots.push('batch.PodFailurePolicy', 'batch.SuccessPolicy', 'certificates.CertificateSigningRequestCondition');
-roots.push('flowcontrol.FlowSchemaSpec', 'networking.ParentReference', 'storage.VolumeAttachmentSpec', 'storage.CSINodeDriver');
+roots.push(
+  'flowcontrol.FlowSchemaSpec',
+  'flowcontrol.PriorityLevelConfigurationSpec',
+  'networking.ParentReference',
+  'storage.VolumeAttachmentSpec',
+  'storage.CSINodeDriver',
+);
 roots.push(
   ...['ResourceClaimSpec', 'ResourceClaimTemplateSpec', 'AllocationResult', 'DeviceAttribute'].map((name) => `resource.${name}`),
 );

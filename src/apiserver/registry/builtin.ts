@@ -1,8 +1,8 @@
 // The built-in resources: facts from the generated table, behaviour from each kind's definition. A kind without a definition still has
 // schema defaults, structural checks and the usual treatment of status and generation.
 import { type BuiltinResource, type KindDefinition, type WriteStrategy } from '#api';
-import { createFieldManager } from '#apimachinery/managedfields';
-import { apiVersionOf, type KubeObject, type UnknownObject } from '#apimachinery/meta';
+import { createFieldManager, type FieldManagerOptions } from '#apimachinery/managedfields';
+import { apiVersionOf, type KubeObject, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { applySchemaDefaults, normalize, type SchemaTable } from '#apimachinery/schema';
 import { assignOwn } from '#utils';
 import type { ResourceStorage } from '../storage/resource-storage.ts';
@@ -67,7 +67,7 @@ function served(options: BuiltinOptions, facts: BuiltinResource): ServedResource
     definition,
     schema,
     typeName,
-    doors: doorsOf(schema, typeName, definition, subresources),
+    doors: doorsOf(schema, typeName, definition, subresources, versionsOf(options, definition, facts)),
     hooks: [],
     custom: false,
     setDefaults(object) {
@@ -120,11 +120,43 @@ function definitionFor({ definitions, facts: all }: BuiltinOptions, facts: Built
   return { group, version, kind: kind.kind, ...(hasStatus && withoutStatus) };
 }
 
+/** Of a kind that is served in several versions: each with the way there from any other, for owners of fields who wrote in another one. */
+function versionsOf(
+  { facts: all, schema }: BuiltinOptions,
+  definition: KindDefinition<KubeObject>,
+  { resource }: BuiltinResource,
+): FieldManagerOptions['versions'] {
+  const { conversions, group: storageGroup, version: storageVersion, kind, otherGroups = [] } = definition;
+  if (conversions === undefined) return undefined;
+  const conversionOf = (group: string, version: string) => conversions[conversionKey(definition, group, version)];
+  const inStorage = (object: UnknownObject): UnknownObject => {
+    const { group, version } = parseApiVersion(object.apiVersion ?? '');
+    const stored = conversionOf(group, version)?.toStorage(object) ?? object;
+    return converted(stored, storageGroup, storageVersion, kind);
+  };
+  const served = all.filter(
+    (one) =>
+      one.resource === resource && one.subresource === '' && (one.group === storageGroup || otherGroups.includes(one.group)),
+  );
+  return Object.fromEntries(
+    served.map(({ group, version }) => {
+      const typeName = typeNameOf(schema, group, version, kind);
+      const convert = (object: UnknownObject): UnknownObject => {
+        const stored = inStorage(object);
+        const made = conversionOf(group, version)?.fromStorage(stored) ?? stored;
+        return normalize(schema, typeName, converted(made, group, version, kind));
+      };
+      return [apiVersionOf(group, version), { typeName, convert }];
+    }),
+  );
+}
+
 function doorsOf(
   schema: SchemaTable,
   typeName: string,
   definition: KindDefinition<KubeObject>,
   subresources: readonly BuiltinResource[],
+  versions: FieldManagerOptions['versions'],
 ): Map<string, Door> {
   const hasStatus = subresources.some(({ subresource }) => subresource === 'status');
   const door = (subresource: string, strategy: WriteStrategy<KubeObject>): [string, Door] => [
@@ -132,7 +164,10 @@ function doorsOf(
     {
       subresource,
       strategy,
-      fieldManager: createFieldManager(schema, typeName, strategy.resetFields ? { resetFields: strategy.resetFields } : {}),
+      fieldManager: createFieldManager(schema, typeName, {
+        ...(versions && { versions }),
+        ...(strategy.resetFields && { resetFields: strategy.resetFields }),
+      }),
       creates: subresource === '' || (subresource === 'status' && definition.allowCreateOnUpdate === true),
     },
   ];

@@ -151,3 +151,110 @@ it('a watch from the present goes on from no token, and no object is exported', 
   expect([exported.status, exported.body.message]).toEqual([400, expect.stringContaining('is no longer supported')]);
   expect((await ask('GET', '/api/v1/namespaces/default?export=false')).status).toBe(200);
 });
+
+const applied = { 'content-type': 'application/apply-patch+yaml' };
+
+it('whoever applies an autoscaler in one version meets those who own its fields in the other', async () => {
+  const spec = { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'x', apiVersion: 'apps/v1' } };
+  const apply = (version: string, manager: string, maxReplicas: number): Promise<Answer> => {
+    const path = `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers/a?fieldManager=${manager}`;
+    const object = { apiVersion: `autoscaling/${version}`, kind: 'HorizontalPodAutoscaler', metadata: { name: 'a' } };
+    return ask('PATCH', path, applied, { ...object, spec: { ...spec, maxReplicas } });
+  };
+  expect((await apply('v2', 'one', 3)).status).toBe(201);
+  const refused = await apply('v1', 'two', 7);
+  expect([refused.status, refused.body.message]).toEqual([
+    409,
+    'Apply failed with 1 conflict: conflict with "one": .spec.maxReplicas',
+  ]);
+  const { body } = await apply('v1', 'two', 3);
+  const owners = body.metadata?.managedFields as { manager: string; apiVersion: string }[];
+  expect(owners.map(({ manager, apiVersion }) => `${manager} ${apiVersion}`).sort()).toEqual([
+    'one autoscaling/v2',
+    'two autoscaling/v1',
+  ]);
+});
+
+it('an update or an apply of what is not there passes over its resource version, a create does not', async () => {
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'versioned', resourceVersion: '1' } };
+  expect((await ask('POST', `${core}/configmaps`, {}, map)).status).toBe(500);
+  expect((await ask('PATCH', `${core}/configmaps/versioned?fieldManager=me`, applied, map)).status).toBe(201);
+  const role = { metadata: { name: 'versioned', resourceVersion: '1' } };
+  expect((await ask('PUT', '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/versioned', {}, role)).status).toBe(201);
+});
+
+it('an eviction’s options are those of a delete', async () => {
+  await ask('POST', `${core}/serviceaccounts`, {}, { metadata: { name: 'default' } });
+  const pod = { metadata: { name: 'evicted' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  expect((await ask('POST', `${core}/pods`, {}, pod)).status).toBe(201);
+  const evict = (deleteOptions: object, query = '') =>
+    ask('POST', `${core}/pods/evicted/eviction${query}`, {}, { metadata: { name: 'evicted' }, deleteOptions });
+  const odd = await evict({ dryRun: ['Bad'], propagationPolicy: 'Bad' });
+  expect([odd.status, odd.body.message]).toEqual([
+    422,
+    expect.stringMatching(/^DeleteOptions\.meta\.k8s\.io "" is invalid: \[propagationPolicy: /),
+  ]);
+  expect((await evict({ ignoreStoreReadErrorWithClusterBreakingPotential: true })).body.details?.causes?.[0]?.field).toBe(
+    'deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential',
+  );
+  expect((await evict({ dryRun: ['All', 'All'] }, '?dryRun=All')).body.message).toBe(
+    'Non-matching dry-run options in request and content: [All] and [All All]',
+  );
+  expect((await evict({ dryRun: ['All'] }, '?dryRun=All')).status).toBe(201);
+  expect((await ask('GET', `${core}/pods/evicted`)).status).toBe(200);
+});
+
+it('what a quota counts is owned by the server', async () => {
+  const hard = { 'count/secrets': '3' };
+  await ask('POST', '/api/v1/namespaces', {}, { metadata: { name: 'counted' } });
+  const quotas = '/api/v1/namespaces/counted/resourcequotas';
+  await ask('POST', quotas, {}, { metadata: { name: 'q' }, spec: { hard } });
+  await ask(
+    'PATCH',
+    `${quotas}/q/status`,
+    { 'content-type': 'application/merge-patch+json' },
+    { status: { hard, used: { 'count/secrets': '0' } } },
+  );
+  expect((await ask('POST', '/api/v1/namespaces/counted/secrets', {}, { metadata: { name: 's' } })).status).toBe(201);
+  const { body } = await ask('GET', `${quotas}/q`);
+  expect(body.metadata?.managedFields).toContainEqual(
+    expect.objectContaining({
+      manager: 'kube-apiserver',
+      subresource: 'status',
+      fieldsV1: { 'f:status': { 'f:used': { 'f:count/secrets': {} } } },
+    }),
+  );
+});
+
+const patched = { 'content-type': 'application/merge-patch+json' };
+const job = { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } };
+const cron = { metadata: { name: 'c' }, spec: { schedule: `${'9'.repeat(20)} * * * *`, jobTemplate: { spec: job } } };
+it.each([
+  [
+    'a number beyond 64 bits',
+    'POST',
+    '/apis/batch/v1/namespaces/default/cronjobs',
+    {},
+    cron,
+    `parsing "${'9'.repeat(20)}": value out of range`,
+  ],
+  [
+    'a fixed level',
+    'PATCH',
+    '/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations/catch-all',
+    patched,
+    { spec: { limited: { nominalConcurrencyShares: 9 } } },
+    'spec: Invalid value: {"Type":"Limited","Limited":{"NominalConcurrencyShares":9,"LimitResponse":{"Type":"Reject","Queuing":null},"LendablePercent":0,"BorrowingLimitPercent":null},"Exempt":null}: spec of \'catch-all\' must equal',
+  ],
+  [
+    'an address that is none, of two',
+    'PATCH',
+    `${core}/pods/evicted/status`,
+    patched,
+    { status: { podIP: '1.2.3.4', podIPs: [{ ip: '1.2.3.4' }, { ip: 'x' }] } },
+    'status.podIPs: Internal error: failed to check for dual stack with error:invalid IP[1]: x',
+  ],
+])('%s is refused in upstream’s words', async (_name, method, path, headers, body, words) => {
+  const answer = await ask(method, path, headers, body);
+  expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(words)]);
+});

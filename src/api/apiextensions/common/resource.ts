@@ -2,7 +2,7 @@
 import type { CustomResourceSubresourceScale, JSONSchemaProps } from '#api/apiextensions/v1';
 import { type FieldError, type FieldErrorType, invalid, root } from '#apimachinery/field';
 import type { KubeObject } from '#apimachinery/meta';
-import { own } from '#utils';
+import { goPrint, goTypeName, own } from '#utils';
 import { maxInt32 } from '../../common/numbers.ts';
 import { validateEmbedded } from './embedded.ts';
 import { validateLists } from './lists.ts';
@@ -50,7 +50,7 @@ function replicaErrors(object: unknown, path: string): FieldError[] {
   if (value === undefined) return [];
   const at = root(path);
   if (typeof value !== 'number') {
-    const text = `${path} accessor error: ${JSON.stringify(value)} is of the type ${value === null ? '<nil>' : typeof value}, expected int64`;
+    const text = `${path} accessor error: ${goPrint(value)} is of the type ${goTypeName(value)}, expected int64`;
     return [invalid(at, 0, text)];
   }
   if (value < 0) return [invalid(at, value, 'should be a non-negative integer')];

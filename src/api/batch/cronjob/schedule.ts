@@ -61,6 +61,8 @@ function integer(text: string): number {
   if (!/^[+-]?\d+$/.test(text))
     throw new ScheduleError(`failed to parse int from ${text}: strconv.Atoi: parsing ${quote(text)}: invalid syntax`);
   const value = Number(text);
+  if (Math.abs(value) >= 2 ** 63)
+    throw new ScheduleError(`failed to parse int from ${text}: strconv.Atoi: parsing ${quote(text)}: value out of range`);
   if (value < 0) throw new ScheduleError(`negative number (${value}) not allowed: ${text}`);
   return value;
 }

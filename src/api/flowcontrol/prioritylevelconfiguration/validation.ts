@@ -3,6 +3,7 @@ import type * as flowcontrol from '#api/flowcontrol/v1';
 import { type Path, root } from '#apimachinery/field';
 import { inclusiveRangeError } from '#apimachinery/validation';
 import { semanticEqual } from '../../common/equality.ts';
+import { internalForm } from '../../common/internal-form.ts';
 import type { Report } from '../../common/report.ts';
 import { validateStatus } from '../common/conditions.ts';
 
@@ -12,6 +13,7 @@ const queuesMax = 10_000_000;
 const hashBitsMax = 60;
 const zeroSharesAnnotation = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares';
 const path = root('spec');
+const internalSpec = 'flowcontrol.PriorityLevelConfigurationSpec';
 
 /** What the level every unmatched request falls into must look like. */
 const catchAll: Spec = {
@@ -32,9 +34,13 @@ function validateFixed(report: Report, spec: Spec, name: string): void {
   if (name === 'exempt') {
     const { exempt: _, ...rest } = spec;
     if (!semanticEqual(rest, { type: 'Exempt' }))
-      report.invalid(path, spec, `spec of '${name}' except the 'spec.exempt' field must equal the fixed value`);
+      report.invalid(
+        path,
+        internalForm(internalSpec, spec),
+        `spec of '${name}' except the 'spec.exempt' field must equal the fixed value`,
+      );
   } else if (name === 'catch-all' && !semanticEqual(spec, catchAll)) {
-    report.invalid(path, spec, `spec of '${name}' must equal the fixed value`);
+    report.invalid(path, internalForm(internalSpec, spec), `spec of '${name}' must equal the fixed value`);
   }
 }
 

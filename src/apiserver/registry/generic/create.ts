@@ -80,8 +80,12 @@ function takenError({ resource }: WriteContext, { metadata }: UnknownObject): St
   return error;
 }
 
-/** Undefined: the name is taken. */
-export async function tryInsert(context: WriteContext, draft: UnknownObject): Promise<StoredObject | undefined> {
+/** Undefined: the name is taken. `byUpdate`: an update or an apply of what is not there, whose resource version says nothing. */
+export async function tryInsert(
+  context: WriteContext,
+  draft: UnknownObject,
+  byUpdate = false,
+): Promise<StoredObject | undefined> {
   const hooks = new HookRun(context);
   try {
     if (!context.resource.custom) dropNulls(draft);
@@ -96,7 +100,7 @@ export async function tryInsert(context: WriteContext, draft: UnknownObject): Pr
       admissionOf(context, { operation: 'CREATE', object: draft, name: draft.metadata.name ?? '' }),
     );
     await context.settings.rest();
-    const stored = await commit(context, draft);
+    const stored = await commit(context, draft, byUpdate);
     await context.settings.rest();
     await hooks.finish(stored !== undefined && !context.dryRun);
     return stored;
@@ -105,7 +109,7 @@ export async function tryInsert(context: WriteContext, draft: UnknownObject): Pr
   }
 }
 
-async function commit(context: WriteContext, draft: UnknownObject): Promise<StoredObject | undefined> {
+async function commit(context: WriteContext, draft: UnknownObject, byUpdate: boolean): Promise<StoredObject | undefined> {
   const { storage, versions } = context.resource;
   const key = storage.keyOf(draft.metadata.namespace ?? '', draft.metadata.name ?? '');
   const object = context.resource.canonical(versions ? await versions.encode(draft) : draft);
@@ -114,7 +118,7 @@ async function commit(context: WriteContext, draft: UnknownObject): Promise<Stor
   const version = Number(object.metadata.resourceVersion ?? 0) || 0;
   if (context.dryRun) return storage.read(key) ? undefined : storage.unstored(key, object, version);
   // Upstream's store says so, when all others have judged the object; what is no number it passes over.
-  if (version > 0) throw plainError('resourceVersion should not be set on objects to be created');
+  if (version > 0 && !byUpdate) throw plainError('resourceVersion should not be set on objects to be created');
   delete object.metadata.resourceVersion;
   return storage.create(key, object);
 }

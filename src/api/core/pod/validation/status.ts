@@ -1,6 +1,6 @@
 // Rules of status updates (pkg/apis/core/validation, ValidatePodStatusUpdate).
 import type * as core from '#api/core/v1';
-import { type FieldError, type Path, root } from '#apimachinery/field';
+import { type FieldError, internal, type Path, root } from '#apimachinery/field';
 import { parseQuantity } from '#apimachinery/quantity';
 import { byteLength, isDNS1123Label, isDNS1123Subdomain, isGroupID, isQualifiedName, isUserID } from '#apimachinery/validation';
 import { firstOfEach, repeats } from '#utils';
@@ -87,6 +87,8 @@ function validateIPs(report: Report, path: Path, ips: { ip: string }[] | undefin
   const known = (old ?? []).map(({ ip }) => ip);
   ips?.forEach(({ ip }, index) => validateLegacyIP(report, path.index(index), ip ?? '', known));
   if (!ips || ips.length < 2) return;
+  const bad = ips.findIndex(({ ip }) => familyOf(ip) === undefined);
+  if (bad >= 0) report.add([internal(path, `failed to check for dual stack with error:invalid IP[${bad}]: ${ips[bad]?.ip}`)]);
   const both = isDualStack(ips.map(({ ip }) => familyOf(ip)));
   if (!both || ips.length > 2) {
     report.invalid(

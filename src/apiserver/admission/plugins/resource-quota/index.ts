@@ -87,7 +87,8 @@ async function charge({ writer }: PluginContext, demand: Demand, quotas: readonl
     };
     for (let attempt = 1; ; attempt++) {
       try {
-        await writer.update<ResourceQuota>('', 'resourcequotas', namespace, name, spend, { subresource: 'status' });
+        const as = { subresource: 'status', manager: 'kube-apiserver' };
+        await writer.update<ResourceQuota>('', 'resourcequotas', namespace, name, spend, as);
         break;
       } catch (error) {
         if (!isConflict(error) || attempt >= limits.quotaAttemptsMax) throw error;

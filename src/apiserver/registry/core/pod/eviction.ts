@@ -1,9 +1,20 @@
 // Evicting a pod within its disruption budget (KEP-85 and KEP-3017, pkg/registry/core/pod/storage, EvictionREST).
 import type { Pod, PodCondition } from '#api/core/v1';
 import type { Eviction, PodDisruptionBudget } from '#api/policy/v1';
-import { badRequest, conflict, forbidden, isConflict, notFound, plainError, tooManyRequests } from '#apimachinery/errors';
+import {
+  badRequest,
+  conflict,
+  forbidden,
+  invalidObject,
+  isConflict,
+  notFound,
+  plainError,
+  tooManyRequests,
+} from '#apimachinery/errors';
+import { invalid, root } from '#apimachinery/field';
 import { fromLabelSelector } from '#apimachinery/labels';
 import { asKind, formatTime, type KubeObject } from '#apimachinery/meta';
+import { validateDeleteOptions } from '#apimachinery/validation';
 import { isConditionTrue } from '#component-helpers/pod';
 import type { SpecialContext, SpecialRest } from '../../special.ts';
 import { successStatus } from '../success-status.ts';
@@ -119,6 +130,8 @@ async function remove(context: SpecialContext, options: DeleteOptions, nowMs: nu
       effective = { ...options, preconditions: { ...options.preconditions, resourceVersion: marked.metadata.resourceVersion } };
     }
   }
+  const problems = validateDeleteOptions(options as Parameters<typeof validateDeleteOptions>[0]);
+  if (problems.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', problems);
   await writer.delete('', 'pods', namespace, name, { dryRun, deleteOptions: effective as Record<string, unknown> });
 }
 
@@ -175,6 +188,21 @@ async function evict(context: SpecialContext, options: DeleteOptions, nowMs: num
   return successStatus(201);
 }
 
+const deleteOptionsPath = root('deleteOptions');
+
+/** What is refused before the eviction is looked at. */
+function checkOptions(options: DeleteOptions, context: SpecialContext): void {
+  const unsafe = 'ignoreStoreReadErrorWithClusterBreakingPotential';
+  if (options[unsafe] === true) {
+    const detail = 'can not be set for pod eviction, try after removing the option';
+    const problem = invalid(deleteOptionsPath.child(unsafe), true, detail);
+    throw invalidObject({ group: 'policy', kind: 'Eviction' }, context.target.name, [problem]);
+  }
+  const { dryRun = [] } = options;
+  if (context.dryRun && dryRun.length > 0 && !(dryRun.length === 1 && dryRun[0] === 'All'))
+    throw plainError(`Non-matching dry-run options in request and content: [All] and [${dryRun.join(' ')}]`);
+}
+
 /** The endpoint pods/eviction. */
 export const evictionEndpoint = (now: () => number): SpecialRest => ({
   group: '',
@@ -189,6 +217,7 @@ export const evictionEndpoint = (now: () => number): SpecialRest => ({
     const eviction = asKind<Eviction>(context.object);
     if (eviction.metadata.name !== context.target.name) throw badRequest('name in URL does not match name in Eviction object');
     const options = eviction.deleteOptions ?? {};
+    checkOptions(options, context);
     await context.validate();
     const dryRun = context.dryRun || (options.dryRun?.length ?? 0) > 0;
     return { status: 201, object: await evict({ ...context, dryRun }, options, now()) };
