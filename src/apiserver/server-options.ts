@@ -2,7 +2,7 @@
 import type { KindDefinition } from '#api';
 import type { KubeObject } from '#apimachinery/meta';
 import type { Transport } from '#apimachinery/transport';
-import type { HealthCheck, Metrics } from '#component-base';
+import type { FlagTexts, HealthCheck, Metrics } from '#component-base';
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
 import type { WireRequest, WireResponse, WireUpgrade } from '#wire';
@@ -89,6 +89,8 @@ export interface ApiServerOptions {
   isServed?(group: string, version: string): boolean;
   /** Checks of components beside this server, for `/readyz`. */
   components?: () => readonly HealthCheck[];
+  /** What /flagz shows; left out: there is no /flagz. */
+  flags?(): FlagTexts | Promise<FlagTexts>;
   /** Start hooks wait for `start`; otherwise they run at once. */
   holdStart?: boolean;
 }

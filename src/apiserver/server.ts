@@ -100,7 +100,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const seats = serverSeats({ ...ground, clock });
   const { documents, decisions } = parts;
   const named = { ...(documents && { documents }), ...(decisions && { decisions }) };
-  const route = createRoute(context, { health, openApi, debug: seats.debug, ...named });
+  const route = createRoute(context, { health, openApi, debug: seats.debug, flags: options.flags, clock, ...named });
   const serve = chainOf(ground, parts, { context, seats: seats.seats }, route);
   const stopFollowing = followStore(ground, parts, storages, rest);
   const starting = startUp(ground, parts, health);

@@ -200,6 +200,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
   const apiserver = await runKubeApiServer(served, {
     ...deps,
     supervisor,
+    flags: async () => (await import('./component-args/apply.ts')).apiserverFlagTexts(served, argsOf('kube-apiserver')),
     ...(options.dialKubelet && { dialKubelet: options.dialKubelet, dialService: options.dialKubelet }),
     ...(options.nodeStats && { nodeStats: options.nodeStats }),
     ...(options.socket !== undefined && { listen: { path: options.socket } }),

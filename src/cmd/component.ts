@@ -11,6 +11,7 @@ import {
 import {
   type AdjustableLogger,
   createLogger,
+  type FlagTexts,
   failureCounter,
   type HealthCheck,
   type HealthEndpoint,
@@ -103,6 +104,8 @@ export interface OwnEndpoints extends Pick<ComponentServerOptions, 'setVerbosity
   configz: { name: string; configuration: object };
   /** Of /debug/decisions. */
   decisions?(query: URLSearchParams): object;
+  /** What /flagz shows. */
+  flags: FlagTexts;
 }
 
 /** The endpoints of a manager of control loops, whose checks are the same for health, liveness and readiness. */
@@ -110,7 +113,7 @@ export function managerEndpoints(
   manager: { healthChecks(): readonly HealthCheck[] },
   { profiling }: { profiling: boolean },
   { setLevel }: ReturnType<typeof componentDeps>['logger'],
-  { metrics, configz, decisions }: Pick<OwnEndpoints, 'metrics' | 'configz'> & { decisions: Decisions },
+  { decisions, ...own }: Pick<OwnEndpoints, 'metrics' | 'configz' | 'flags'> & { decisions: Decisions },
 ): OwnEndpoints {
   const health = (): ReturnType<OwnEndpoints['health']> => {
     const checks = manager.healthChecks();
@@ -120,7 +123,7 @@ export function managerEndpoints(
     const [group, resource, key] = ['group', 'resource', 'key'].map((name) => query.get(name) ?? '') as [string, string, string];
     return { decisions: decisions.about({ group, resource, key }) };
   };
-  return { health, metrics, configz, decisions: about, setVerbosity: profiling ? setLevel : undefined };
+  return { ...own, health, decisions: about, setVerbosity: profiling ? setLevel : undefined };
 }
 
 /**
@@ -141,7 +144,7 @@ export async function serveOwnEndpoints(
   const ownIdentity = flags.authenticationKubeconfig === '' && !process.env['KUBERNETES_SERVICE_HOST'];
   const lookup = ownIdentity && auth.lookup === 'strict' ? 'tolerant' : auth.lookup;
   return serveComponent(
-    { serving, auth: { ...auth, lookup }, ...endpoints },
+    { component, serving, auth: { ...auth, lookup }, ...endpoints },
     {
       authentication: asked(flags.authenticationKubeconfig),
       authorization: asked(flags.authorizationKubeconfig),

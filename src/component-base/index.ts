@@ -7,4 +7,5 @@ export * from './leader-election.ts';
 export * from './leader-migration/index.ts';
 export * from './version.ts';
 export * from './flags/index.ts';
+export * from './zpages/index.ts';
 export * from './failures/index.ts';

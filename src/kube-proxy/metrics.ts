@@ -1,6 +1,6 @@
 // What kube-proxy measures, by upstream's names (pkg/proxy/metrics), and the endpoint that shows it (`--metrics-bind-address`).
-import { buildInfo, createMetrics, exponentialBuckets, type Metrics } from '#component-base';
-import type { Logger } from '#utils';
+import { buildInfo, createMetrics, exponentialBuckets, type FlagTexts, type Metrics, routeZpage } from '#component-base';
+import type { Clock, Logger } from '#utils';
 import { serve, type WireRequest, type WireResponse, type WireServer } from '#wire';
 import type { ProxyMode } from './dataplane.ts';
 
@@ -63,11 +63,18 @@ export interface MetricsEndpoint {
   mode: string;
   /** What /configz says. */
   configuration: object;
+  /** What /flagz says; undefined: there is no /flagz. */
+  flags: FlagTexts | undefined;
+  clock: Clock;
   logger: Logger;
 }
 
-/** Answers `/metrics`, `/proxyMode`, `/configz` and `/healthz`. Rejects when it cannot listen. */
-export function serveMetrics({ host, port, metrics, mode, configuration, logger }: MetricsEndpoint): Promise<WireServer> {
+const ownPaths = ['/configz', '/flagz', '/healthz', '/metrics', '/proxyMode'];
+
+/** Answers `/metrics`, `/proxyMode`, `/configz`, `/healthz`, `/flagz` and `/statusz`. Rejects when it cannot listen. */
+export function serveMetrics(endpoint: MetricsEndpoint): Promise<WireServer> {
+  const { host, port, metrics, mode, configuration, flags, clock, logger } = endpoint;
+  const zpages = { component: 'kube-proxy', clock, flags: flags && (() => flags), paths: ownPaths };
   const onRequest = async (request: WireRequest, response: WireResponse): Promise<void> => {
     switch (request.path.split('?')[0]) {
       case '/metrics':
@@ -82,8 +89,12 @@ export function serveMetrics({ host, port, metrics, mode, configuration, logger 
           { 'content-type': 'application/json' },
           JSON.stringify({ 'kubeproxy.config.k8s.io': configuration }),
         );
-      default:
+      default: {
+        const { accept = '', 'user-agent': userAgent = '' } = request.headers;
+        const page = await routeZpage({ target: request.path, accept, userAgent }, zpages);
+        if (page) return response.send(page.status, { 'content-type': page.type, ...page.headers }, page.body);
         return response.send(404, text, '404 page not found\n');
+      }
     }
   };
   return serve({ listen: { host, port }, onRequest, logger });

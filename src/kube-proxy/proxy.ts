@@ -3,7 +3,7 @@ import type { Node, Service } from '#api/core/v1';
 import { splitKey } from '#apimachinery/meta';
 import type { EndpointSlice } from '#api/discovery/v1';
 import type { EventRecorder, InformerFactory } from '#client';
-import { bound } from '#component-base';
+import { bound, type FlagTexts } from '#component-base';
 import type { Clock, Exec, Logger, Timer } from '#utils';
 import type { WireServer } from '#wire';
 import { clearFlows } from './conntrack.ts';
@@ -43,6 +43,8 @@ export interface KubeProxyOptions {
   metricsPort?: number;
   /** What /configz says. */
   configuration?: object;
+  /** What /flagz says. */
+  flags?: FlagTexts;
 }
 
 export interface KubeProxyDeps {
@@ -214,12 +216,13 @@ async function metricsServer(
     metricsHost: host = '127.0.0.1',
     metricsPort: port = defaultMetricsPort,
     configuration = {},
+    flags,
   }: KubeProxyOptions,
   { all: metrics }: ProxyMetrics,
-  logger: Logger,
+  { clock, logger }: Pick<KubeProxyDeps, 'clock' | 'logger'>,
 ): Promise<WireServer | undefined> {
   if (port === 0) return undefined;
-  return serveMetrics({ host, port, metrics, mode, configuration, logger }).catch((error: unknown) => {
+  return serveMetrics({ host, port, metrics, mode, configuration, flags, clock, logger }).catch((error: unknown) => {
     logger.error('metrics cannot be served', { error: String(error) });
     return undefined;
   });
@@ -252,7 +255,7 @@ export async function runKubeProxy(options: KubeProxyOptions, deps: KubeProxyDep
           port,
           logger: deps.logger,
         });
-  const measured = await metricsServer(options, metrics, deps.logger);
+  const measured = await metricsServer(options, metrics, deps);
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: options.nodeName } };
   deps.recorder.event(node, 'Normal', 'Starting', '', { action: 'StartKubeProxy' });
   return {

@@ -1,5 +1,6 @@
 // Everything a kubelet can be told, with upstream's defaults (cmd/kubelet/app/options, KubeletConfiguration v1beta1).
 import type { Taint } from '#api/core/v1';
+import type { FlagTexts } from '#component-base';
 import { imageAgeMsMin, podsMax, pressureTransitionMs } from './limits.ts';
 
 /** By signal, quantities or percentages, e.g. `memory.available` -> `100Mi`. */
@@ -19,6 +20,8 @@ export interface EvictionOptions {
 }
 
 export interface KubeletOptions {
+  /** What /flagz shows; left out: there is no /flagz. */
+  flags?: FlagTexts;
   nodeName: string;
   hostname: string;
   /** `--node-ip`: addresses of the node, primary first. Empty, `0.0.0.0` or `::`: `ownIPs`, if no cloud knows better. */

@@ -106,6 +106,8 @@ async function ownEndpoints(component: string, authorization: ReviewClient): Pro
       metrics: createMetrics(),
       setVerbosity: () => {},
       configz: { name: component, configuration: {} },
+      component,
+      flags: {},
     },
     { ...deps, authentication: authorization, authorization },
   );

@@ -3,7 +3,16 @@ import { watchFile } from '#host';
 import { readText } from '../platform/files.ts';
 import { randomBytes } from '../platform/crypto.ts';
 import { builtinResources } from '#api';
-import { buildInfo, createMetrics, inDomain, type Metrics, ownProcess, processMetrics, Supervisor } from '#component-base';
+import {
+  buildInfo,
+  createMetrics,
+  type FlagTexts,
+  inDomain,
+  type Metrics,
+  ownProcess,
+  processMetrics,
+  Supervisor,
+} from '#component-base';
 import { keptCertificate } from '#component-base/serving';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import { openEtcdStore, openDiskStore, openMemoryStore, type Store } from '#store';
@@ -42,6 +51,8 @@ export interface KubeApiServerDeps {
   gate?: RequestGate;
   /** Of the process; `/readyz` shows the components that run under it. Default: one of its own. */
   supervisor?: Supervisor;
+  /** What /flagz shows; left out: there is no /flagz. */
+  flags?(): FlagTexts | Promise<FlagTexts>;
   /** Nothing else runs in this process: what happens in it is the apiserver's. */
   alone?: boolean;
   /** What nodes of this process use, without a connection to their kubelets. */
@@ -107,6 +118,7 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
     components: () => supervisor.healthChecks(),
     parts: async (input) => gated(await buildParts(options, partsDeps, input), gate),
     ...(deps.descriptions && { descriptions: deps.descriptions }),
+    ...(deps.flags && { flags: deps.flags }),
     holdStart: true,
   });
   const { own, pair } = await certificateOf(options, clock);

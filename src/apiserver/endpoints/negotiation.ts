@@ -1,6 +1,7 @@
 // Which form an answer takes (k8s.io/apiserver/pkg/endpoints/handlers/negotiation): JSON, YAML or protobuf, and whether objects are to be
 // shown as a Table or as metadata only.
 import { notAcceptable, StatusError } from '#apimachinery/errors';
+import { parseAccept } from '#component-base';
 import type { Credentials } from '../request/request.ts';
 
 export type Encoding = 'json' | 'yaml' | 'protobuf';
@@ -29,29 +30,6 @@ export const acceptOf = ({ headers }: Pick<Credentials, 'headers'>): string => S
 
 const all = Object.values(mediaTypes);
 const listable = [...all, 'application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
-
-interface Clause {
-  type: string;
-  quality: number;
-  parameters: Map<string, string>;
-}
-
-function parseAccept(header: string): Clause[] {
-  const clauses = header.split(',').flatMap((text): Clause[] => {
-    const [type = '', ...parameters] = text.split(';').map((part) => part.trim());
-    if (type === '') return [];
-    const pairs = parameters.map((parameter) => {
-      const at = parameter.indexOf('=');
-      return at < 0 ? ([parameter, ''] as const) : ([parameter.slice(0, at), parameter.slice(at + 1)] as const);
-    });
-    const map = new Map(pairs);
-    return [{ type, quality: map.has('q') ? Number(map.get('q')) || 0 : 1, parameters: map }];
-  });
-  return clauses
-    .map((clause, at) => ({ clause, at }))
-    .sort((a, b) => b.clause.quality - a.clause.quality || a.at - b.at)
-    .map(({ clause }) => clause);
-}
 
 /** What go-restful's router says before any handler runs. */
 export function routerRefusal(header: string, available: readonly string[]): StatusError | undefined {

@@ -1,6 +1,7 @@
 // Finds what serves a path: discovery, health, metrics and OpenAPI by name, resources by the table, the rest is not found.
-import { routeHealth, sliMetrics } from '#component-base';
+import { routeHealth, routeZpage, sliMetrics, type Zpages } from '#component-base';
 import { methodNotSupported, notAcceptable } from '#apimachinery/errors';
+import type { Clock } from '#utils';
 import type { Next } from '../chain/chain.ts';
 import type { Incoming } from '../chain/incoming.ts';
 import type { DocumentOutcome, Outcome } from '../chain/outcome.ts';
@@ -33,6 +34,9 @@ export interface NamedPaths {
   openApi: OpenApi;
   /** Documents at paths of their own. */
   documents?: ReadonlyMap<string, () => PublishedDocument>;
+  /** What /flagz shows; undefined: there is no /flagz. */
+  flags?: Zpages['flags'];
+  clock: Clock;
   /** Text of a debug endpoint that `/` does not list; undefined: there is none of that path. */
   debug?(path: string, query: string): string | undefined;
   /** Absent: there is no `/debug/decisions`. */
@@ -184,8 +188,10 @@ async function serveNamed(context: ServerContext, named: NamedPaths, request: In
     const { metrics } = context;
     return { is: 'bytes', status: 200, type: metrics.contentType, body: await metrics.expose() };
   }
+  const paths = (): string[] => [...rootPaths(context, named), ...(documents?.keys() ?? [])].sort();
+  if (path === '/flagz' || path === '/statusz') return zpage(named, request, paths());
   if (path === '/' || path === '') {
-    const value = { paths: [...rootPaths(context, health), ...(documents?.keys() ?? [])].sort() };
+    const value = { paths: paths() };
     return { is: 'document', status: 200, value, form: 'indented' };
   }
   const text = path.startsWith('/debug/') ? named.debug?.(path, request.query) : undefined;
@@ -209,7 +215,14 @@ function version(context: ServerContext, request: Incoming): Outcome {
   return { is: 'document', status: 200, value: context.version, form: 'indented' };
 }
 
-function rootPaths({ table, aggregator }: ServerContext, health: HealthChecks): string[] {
+async function zpage({ flags, clock }: NamedPaths, request: Incoming, paths: readonly string[]): Promise<Outcome> {
+  const userAgent = String(request.headers['user-agent'] ?? '');
+  const asked = { target: request.uri, accept: acceptOf(request), userAgent };
+  const page = await routeZpage(asked, { component: 'apiserver', clock, flags, paths });
+  return page ? { is: 'bytes', ...page } : pageNotFound;
+}
+
+function rootPaths({ table, aggregator }: ServerContext, { health, flags }: NamedPaths): string[] {
   const groups = (aggregator?.groups(table.groups) ?? table.groups).flatMap(({ group, versions }) =>
     group === ''
       ? ['/api', ...versions.map((version) => `/api/${version}`)]
@@ -220,5 +233,6 @@ function rootPaths({ table, aggregator }: ServerContext, health: HealthChecks): 
     `/${endpoint}`,
     ...(list ?? []).map(({ name }) => `/${endpoint}/${name}`),
   ]);
-  return [...groups, '/apis', ...checks, '/metrics', '/openapi/v2', '/openapi/v3', '/version'].sort();
+  const zpages = flags ? ['/flagz', '/statusz'] : ['/statusz'];
+  return [...groups, '/apis', ...checks, '/metrics', '/metrics/slis', '/openapi/v2', '/openapi/v3', ...zpages, '/version'].sort();
 }

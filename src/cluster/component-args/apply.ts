@@ -2,6 +2,7 @@
 // once with what the assembly would say on a command line and once with the user's words behind it.
 import type { KubeApiServerOptions } from '#apiserver/app';
 import type { CloudControllersConfig } from '#cloud-controller-manager';
+import { flagTexts, type FlagTexts } from '#component-base';
 import type { ControllersConfig } from '#controllers';
 import type { KubeProxyOptions } from '#kube-proxy';
 import type { KubeletSettings } from '#kubelet';
@@ -13,10 +14,10 @@ import { parseWords } from './tables.ts';
 
 type Words = readonly string[];
 
-export async function apiserverWith(ours: KubeApiServerOptions, given: Words): Promise<KubeApiServerOptions> {
-  const { kubeApiServerFlags, optionsFromFlags, requestHeaderTrust } = await import('#apiserver/app');
-  const { policyFile, log } = ours.audit;
-  const own = [
+/** What the assembly would say on the apiserver's command line. */
+function ownWords({ audit }: KubeApiServerOptions): Words {
+  const { policyFile, log } = audit;
+  return [
     '--enable-aggregator-routing',
     '--enable-bootstrap-token-auth',
     '--allow-privileged',
@@ -26,6 +27,18 @@ export async function apiserverWith(ours: KubeApiServerOptions, given: Words): P
     `--service-account-issuer=https://kubernetes.default.svc.${clusterNetworks.domain}`,
     ...(policyFile === '' ? [] : [`--audit-policy-file=${policyFile}`, `--audit-log-path=${log.path}`]),
   ];
+}
+
+/** What /flagz of the apiserver shows. */
+export async function apiserverFlagTexts(served: KubeApiServerOptions, given: Words): Promise<FlagTexts> {
+  const table = (await import('#apiserver/app')).kubeApiServerFlags();
+  const address = [`--secure-port=${served.securePort}`, `--advertise-address=${served.advertiseAddress}`];
+  return flagTexts(table, parseWords('kube-apiserver', table, [...ownWords(served), ...address, ...given]).values);
+}
+
+export async function apiserverWith(ours: KubeApiServerOptions, given: Words): Promise<KubeApiServerOptions> {
+  const { kubeApiServerFlags, optionsFromFlags, requestHeaderTrust } = await import('#apiserver/app');
+  const own = ownWords(ours);
   const options = async (words: Words): Promise<KubeApiServerOptions> => {
     const { values, changed } = parseWords('kube-apiserver', kubeApiServerFlags(), words);
     const read = await optionsFromFlags(values, changed);

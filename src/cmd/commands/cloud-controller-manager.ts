@@ -29,6 +29,7 @@ import {
   leaderElectionOf,
   leaderMigrationOf,
   type Metrics,
+  flagTexts,
 } from '#component-base';
 import { secureServingOptions } from '#component-base/serving';
 import { Decisions } from '#controller-runtime';
@@ -106,7 +107,8 @@ async function run(flags: CloudControllerManagerFlags): Promise<void> {
       },
     ),
   );
-  const endpoints = managerEndpoints(manager, flags, deps.logger, { metrics, decisions, configz: configurationOf(flags) });
+  const shown = { metrics, decisions, configz: configurationOf(flags), flags: flagTexts(cloudControllerManagerFlags, flags) };
+  const endpoints = managerEndpoints(manager, flags, deps.logger, shown);
   const servers = [
     await webhooksOf(flags, loaded.cloud, metrics, deps),
     await serveOwnEndpoints(component, flags, endpoints, { ...deps, client }),

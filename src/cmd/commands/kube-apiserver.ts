@@ -1,6 +1,6 @@
 // `sagong kube-apiserver`.
 import { kubeApiServerFlags, optionsFromFlags, runKubeApiServer } from '#apiserver/app';
-import { type Command, command } from '#component-base';
+import { type Command, command, flagTexts } from '#component-base';
 import { componentDeps, untilStopped } from '../component.ts';
 import { descriptions } from '../program.ts';
 
@@ -12,7 +12,13 @@ export const kubeApiServerCommand = (): Command =>
     flags: kubeApiServerFlags(),
     async run({ values, changed }) {
       const deps = componentDeps('kube-apiserver', values);
-      const server = await runKubeApiServer(await optionsFromFlags(values, changed), { ...deps, descriptions, alone: true });
+      const flags = () => flagTexts(kubeApiServerFlags(), values);
+      const server = await runKubeApiServer(await optionsFromFlags(values, changed), {
+        ...deps,
+        descriptions,
+        flags,
+        alone: true,
+      });
       const failed = server.failed.then((reason) => deps.logger.error('kube-apiserver ends', { err: reason.message }));
       await untilStopped(() => server.close(), failed);
     },

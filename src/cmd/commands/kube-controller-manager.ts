@@ -1,5 +1,5 @@
 // `sagong kube-controller-manager`.
-import { createMetrics, type Command, command, leaderElectionOf, leaderMigrationOf } from '#component-base';
+import { createMetrics, type Command, command, leaderElectionOf, leaderMigrationOf, flagTexts } from '#component-base';
 import { Decisions } from '#controller-runtime';
 import {
   concurrencyOf,
@@ -52,7 +52,8 @@ async function run(flags: KubeControllerManagerFlags): Promise<void> {
       },
     ),
   );
-  const endpoints = managerEndpoints(manager, flags, deps.logger, { metrics, decisions, configz: configurationOf(flags) });
+  const shown = { metrics, decisions, configz: configurationOf(flags), flags: flagTexts(kubeControllerManagerFlags(), flags) };
+  const endpoints = managerEndpoints(manager, flags, deps.logger, shown);
   const server = await serveOwnEndpoints(component, flags, endpoints, { ...deps, client });
   await untilStopped(async () => {
     await manager.stop();

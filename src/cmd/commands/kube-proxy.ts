@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { formatYaml } from '#apimachinery/codec';
 import { createEventRecorder, createInformerFactory } from '#client';
-import { type Command, command } from '#component-base';
+import { type Command, command, flagTexts } from '#component-base';
 import { execCommand } from '#host';
 import { configurationOf, kubeProxyFlags, optionsFromFlags, removeAllRules, runKubeProxy, withConfiguration } from '#kube-proxy';
 import { clientFor, componentDeps, untilStopped } from '../component.ts';
@@ -25,7 +25,7 @@ export const kubeProxyCommand = (): Command =>
       const informers = createInformerFactory({ ...deps, client });
       const nodeName = values.hostnameOverride || hostname();
       const proxy = await runKubeProxy(
-        { nodeName, ...optionsFromFlags(values) },
+        { nodeName, ...optionsFromFlags(values), flags: flagTexts(kubeProxyFlags, values) },
         {
           ...deps,
           informers,

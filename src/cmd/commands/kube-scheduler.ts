@@ -1,7 +1,7 @@
 // `sagong kube-scheduler`.
 import { readFile, writeFile } from 'node:fs/promises';
 import { formatYaml } from '#apimachinery/codec';
-import { createMetrics, type Command, command, type FlagValues } from '#component-base';
+import { createMetrics, type Command, command, type FlagValues, flagTexts } from '#component-base';
 import { configurationOf, type KubeSchedulerFlags, kubeSchedulerFlags, optionsFromFlags, runKubeScheduler } from '#scheduler';
 import { clientFor, componentDeps, processIdentity, serveOwnEndpoints, startAlone, untilStopped } from '../component.ts';
 
@@ -21,7 +21,8 @@ async function run(flags: FlagValues<KubeSchedulerFlags>): Promise<void> {
   const health = () => ({ healthz: checks, livez: checks, readyz: readyChecks });
   const setVerbosity = flags.profiling ? deps.logger.setLevel : undefined;
   const decisions = (query: URLSearchParams): object => ({ scheduling: scheduler.told(query.get('uid') ?? '') });
-  const endpoints = { health, metrics, setVerbosity, decisions, configz: configurationOf(options) };
+  const texts = flagTexts(kubeSchedulerFlags(), flags);
+  const endpoints = { health, metrics, setVerbosity, decisions, configz: configurationOf(options), flags: texts };
   const server = await serveOwnEndpoints(component, flags, endpoints, { ...deps, client });
   await untilStopped(async () => {
     await scheduler.stop();

@@ -1,5 +1,5 @@
 // `sagong kubelet`.
-import { type Command, command } from '#component-base';
+import { type Command, command, flagTexts } from '#component-base';
 import { kubeletFlags, kubeletSettings, openIdentity, renewServing, runKubelet, serveHealthz } from '#kubelet';
 import { componentDeps, untilStopped } from '../component.ts';
 
@@ -18,7 +18,10 @@ export const kubeletCommand = (): Command =>
       const { dir: certDir, rotateClient: rotate } = certificates;
       const identity = await openIdentity({ nodeName, kubeconfig, bootstrapKubeconfig, certDir, rotate }, deps);
       const { client } = identity;
-      const kubelet = await runKubelet(options, { ...deps, client, ...(serving && { serving }) });
+      const kubelet = await runKubelet(
+        { ...options, flags: flagTexts(kubeletFlags, values) },
+        { ...deps, client, ...(serving && { serving }) },
+      );
       const { server } = kubelet;
       const addresses = (): readonly string[] => kubelet.kubelet.parts.state.hostIPs();
       const renewal =

@@ -39,6 +39,8 @@ async function start(decisions?: (query: URLSearchParams) => object): Promise<st
       metrics: createMetrics(),
       configz: { name: 'x', configuration: {} },
       ...(decisions && { decisions }),
+      component: 'test',
+      flags: {},
     },
     { authentication: denied, authorization: denied, clock, logger: silentLogger },
   );

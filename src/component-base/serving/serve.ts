@@ -9,9 +9,11 @@ import type { Authorities } from './caller.ts';
 import { DelegatedAuth, type DelegatedAuthOptions, type ReviewClient } from './delegated-auth.ts';
 import { lookupRefreshMs } from './limits.ts';
 import { lookUpAuthorities } from './lookup.ts';
+import { type FlagTexts, routeZpage } from '../zpages/index.ts';
 import type { SecureServingOptions } from './options.ts';
 
 export interface ComponentServerOptions {
+  component: string;
   serving: SecureServingOptions;
   auth: DelegatedAuthOptions;
   /** Asked at each request: the checks of each health endpoint that there is. */
@@ -19,6 +21,8 @@ export interface ComponentServerOptions {
   metrics: Metrics;
   /** `--profiling`: PUT /debug/flags/v changes the verbosity of the log. */
   setVerbosity?: ((level: number) => void) | undefined;
+  /** What /flagz shows. */
+  flags: FlagTexts;
   /** Shown by /configz under this name. */
   configz: { name: string; configuration: object };
   /** What /debug/decisions answers to a query: what was decided about an object, and why. Absent: there is no such path. */
@@ -51,18 +55,25 @@ async function changeVerbosity(request: WireRequest, set: (level: number) => voi
   return [200, `successfully set klog.logging.verbosity to ${value}`];
 }
 
+const ownPaths = ['/configz', '/flagz', '/healthz', '/livez', '/metrics', '/metrics/slis', '/readyz'];
+
 /** Answers requests that may be answered. */
-function handler({ health, metrics, configz, setVerbosity, decisions }: ComponentServerOptions, auth: DelegatedAuth) {
+function handler(options: ComponentServerOptions, auth: DelegatedAuth, clock: Clock) {
+  const { component, health, metrics, configz, setVerbosity, flags, decisions } = options;
   const slis = sliMetrics(health);
+  const zpages = { component, clock, flags: () => flags, paths: [...ownPaths, ...(setVerbosity ? ['/debug/flags/v'] : [])] };
   return async (request: WireRequest, response: WireResponse): Promise<void> => {
     const path = request.path.split('?')[0] ?? '/';
-    const { method, peerCertificate } = request;
+    const { method, headers, peerCertificate } = request;
+    const { accept = '', 'user-agent': userAgent = '' } = headers;
     try {
       await auth.check({ method, path, headers: distinctHeaders(request), certificate: peerCertificate?.certificate });
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       return response.send(error.status.code ?? 500, json, JSON.stringify(error.status));
     }
+    const page = await routeZpage({ target: request.path, accept, userAgent }, zpages);
+    if (page) return response.send(page.status, { 'content-type': page.type, ...page.headers }, page.body);
     const answer = await routeHealth(request.path, health());
     if (answer) return response.send(answer.status, text, answer.body);
     if (path === '/metrics') return response.send(200, { 'content-type': metrics.contentType }, await metrics.expose());
@@ -107,7 +118,7 @@ export async function serveComponent(options: ComponentServerOptions, deps: Comp
     tls: tlsWith(trusted),
     listen: serving.listen,
     logger,
-    onRequest: handler(options, auth),
+    onRequest: handler(options, auth, clock),
     ...(serving.streamsMax !== undefined && { limits: { concurrentStreamsMax: serving.streamsMax } }),
   });
   logger.info('Serving securely', { address: `${serving.listen.host}:${wire.port}` });

@@ -1,6 +1,7 @@
 // The kubelet's HTTPS server on port 10250 (upstream pkg/kubelet/server).
 import type { Pod } from '#api/core/v1';
 import type { KubeClient } from '#client';
+import { routeZpage, type ZpageAnswer } from '#component-base';
 import type { Clock, Logger } from '#utils';
 import {
   type ListenTarget,
@@ -139,6 +140,35 @@ const configuration = ({ options }: Kubelet): object => ({
   containerLogMaxFiles: options.containerLogMaxFiles,
 });
 
+const ownPaths = [
+  'attach',
+  'checkpoint',
+  'configz',
+  'containerLogs',
+  'exec',
+  'flagz',
+  'healthz',
+  'logs',
+  'metrics',
+  'pods',
+  'portForward',
+  'run',
+  'runningpods',
+  'stats',
+];
+
+function zpage({ options, parts }: Kubelet, { path, headers }: WireRequest): Promise<ZpageAnswer | undefined> {
+  const { flags } = options;
+  const { accept = '', 'user-agent': userAgent = '' } = headers;
+  const pages = {
+    component: 'kubelet',
+    clock: parts.clock,
+    flags: flags && (() => flags),
+    paths: ownPaths.map((name) => `/${name}`),
+  };
+  return routeZpage({ target: path, accept, userAgent }, pages);
+}
+
 async function systemLogs(kubelet: Kubelet, { path }: WireRequest, response: WireResponse): Promise<void> {
   const below = decodeURIComponent((path.split('?')[0] ?? '').slice('/logs'.length));
   if (below === '') return response.send(301, { location: '/logs/' }, '');
@@ -154,6 +184,8 @@ async function onRequest(kubelet: Kubelet, auth: KubeletAuth, request: WireReque
       return await serveLogs(kubelet, parts.slice(1), request, response);
     if (parts[0] === 'logs' && request.method === 'GET' && !kubelet.parts.runtime.simulated)
       return await systemLogs(kubelet, request, response);
+    const page = await zpage(kubelet, request);
+    if (page) return response.send(page.status, { 'content-type': page.type, ...page.headers }, page.body);
     const { headers, body } = await answer(kubelet, request);
     response.send(200, headers, body);
   } catch (error) {

@@ -51,6 +51,8 @@ describe('the manager', () => {
         metrics: manager.metrics,
         setVerbosity: (level) => void levels.push(level),
         configz: { name: 'cloudcontrollermanager.config.k8s.io', configuration: { clusterName: 'kubernetes' } },
+        component: 'cloud-controller-manager',
+        flags: { 'cluster-name': 'kubernetes' },
       },
       { authentication: reviewer, authorization: reviewer, clock, logger: silentLogger },
     );
