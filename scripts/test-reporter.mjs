@@ -1,5 +1,5 @@
 // A reporter for vitest that tells what a long log must not lose: one line for each file that did not pass, and at the end a report in JSON of what
-// was counted and what failed — tests, files, hooks of a file, and errors that no test was waiting for.
+// was counted, how long each file took, and what failed — tests, files, hooks of a file, and errors that no test was waiting for.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
@@ -60,6 +60,7 @@ export default class Report {
       })),
     ];
     for (const { file, name, message } of failures) this.log(`\n${file ?? 'somewhere'}: ${name}\n${message}`);
-    if (this.#output) writeFileSync(this.#output, JSON.stringify({ ...counts, failures }));
+    const files = modules.map((module) => ({ file: module.relativeModuleId, ms: Math.round(module.diagnostic().duration) }));
+    if (this.#output) writeFileSync(this.#output, JSON.stringify({ ...counts, failures, files }));
   }
 }

@@ -40,7 +40,12 @@ const meanwhile = ['interop', 'simulation', 'component'];
 const againMax = 5;
 const chosen = process.argv.slice(2).length > 0 ? process.argv.slice(2) : tiers;
 
+/** So many of the files that took longest are named at the end, because they decide how long everybody waits. */
+const slowestMax = 12;
+
 const totals = { passed: 0, failed: 0, skipped: 0 };
+/** How long each file took, with its tier. */
+const durations = [];
 const reports = mkdtempSync(join(tmpdir(), 'sagong-test-'));
 const notes = [];
 /** What failed, with its tier: see `Failure` of test-reporter.mjs. */
@@ -98,6 +103,7 @@ async function run(tier, { beside = false, alone = beside } = {}) {
   const result = await vitest(tier, { beside, alone });
   totals.passed += result.passed;
   totals.skipped += result.skipped;
+  durations.push(...(result.files ?? []).map((file) => ({ tier, ...file })));
   failures.push(...result.failures.map((failure) => ({ tier, ...failure })));
   const took = ((Date.now() - started) / 1000).toFixed(0);
   notes.push(`tier ${tier}: ${result.passed} passed, ${result.failures.length} failed, ${result.skipped} skipped in ${took} s`);
@@ -139,6 +145,8 @@ if (waits) {
 await again();
 rmSync(reports, { recursive: true, force: true });
 totals.failed = failures.length;
+const slowest = durations.sort((a, b) => b.ms - a.ms).slice(0, slowestMax);
+console.log(`\nlongest: ${slowest.map(({ file, ms }) => `${file} ${(ms / 1000).toFixed(0)} s`).join(', ')}`);
 console.log(`\n${notes.join('\n')}`);
 if (failures.length > 0) console.log(`\nfailed:\n${failures.map(text).join('\n')}`);
 console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
