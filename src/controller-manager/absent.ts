@@ -41,23 +41,6 @@ export const absentLoops: readonly AbsentLoop[] = [
   },
   { name: 'podcertificaterequest-cleaner-controller', aliases: [], why: unserved('PodCertificateRequest') },
   { name: 'podgroup-protection-controller', aliases: [], why: unserved('GenericWorkload') },
-  {
-    name: 'resourceclaim-controller',
-    aliases: ['resource-claim-controller'],
-    why: missing,
-    role: {
-      name: 'resource-claim-controller',
-      rights: [
-        allow('get,list,watch', 'core', 'pods'),
-        allow('update', 'core', 'pods/finalizers'),
-        allow('create,delete,get,list,watch', 'resource.k8s.io', 'resourceclaims'),
-        allow('patch,update', 'resource.k8s.io', 'resourceclaims,resourceclaims/status'),
-        allow('patch,update', 'core', 'pods/status'),
-        recordEvents,
-        allow('patch,update', 'resource.k8s.io', 'resourceclaims/binding'),
-      ],
-    },
-  },
   { name: 'resourcepoolstatusrequest-controller', aliases: [], why: unserved('DRAResourcePoolStatus') },
   {
     name: 'selinux-warning-controller',

@@ -26,6 +26,7 @@ import { pvcProtectionController } from './pvcprotection/index.ts';
 import { pvProtectionController } from './pvprotection/index.ts';
 import { replicaSetController } from './replicaset/index.ts';
 import { replicationController } from './replicationcontroller/index.ts';
+import { resourceClaimController } from './resourceclaim/index.ts';
 import { resourceQuotaController } from './resourcequota/index.ts';
 import { rootCaCertPublisher } from './rootcacertpublisher/index.ts';
 import { serviceCidrsController } from './servicecidrs/index.ts';
@@ -69,6 +70,7 @@ export const createControllers = (config: ControllersConfig): ControllerDefiniti
   resourceQuotaController(config),
   ttlAfterFinishedController,
   ephemeralVolumeController,
+  resourceClaimController,
   persistentVolumeBinder,
   pvProtectionController,
   pvcProtectionController,
