@@ -1,8 +1,10 @@
 // Selectors of devices (k8s.io/dynamic-resource-allocation/cel).
 import type { Work } from '#regexp';
 import { selectorCostMax } from './limits.ts';
+import { quantityValue, readQuantity, readVersion, versionValue } from './library/kubernetes.ts';
 import { compile, environmentOf, isProgram, type Program } from './program.ts';
 import type { Sized } from './sizes.ts';
+import { MapValue, type Value } from './values.ts';
 import { isDyn, map, type ObjectType, opaque, string, bool, dyn, type Type, typeText } from './types.ts';
 
 const fields: Record<string, Type> = {
@@ -56,4 +58,59 @@ export function deviceSelectorProblem(expression: string, work?: Work): Selector
   if (!isProgram(compiled)) return { ...compiled, isTooComplex: false };
   if (compiled.costMax(sizes) <= selectorCostMax) return undefined;
   return { problem: 'too complex, exceeds cost limit', isTooComplex: true };
+}
+
+/** What a selector looks at (resource.k8s.io Device), with names as they are published. */
+export interface SelectableDevice {
+  driver: string;
+  attributes?: Readonly<Record<string, { int?: number; bool?: boolean; string?: string; version?: string }>>;
+  capacity?: Readonly<Record<string, { value: string }>>;
+  allowMultipleAllocations?: boolean;
+}
+
+const nothing = new MapValue(new Map());
+
+/** Attributes of a domain, of which there may be none. */
+class ByDomain extends MapValue {
+  override get(key: Value): Value | undefined {
+    return super.get(key) ?? (typeof key === 'string' ? nothing : undefined);
+  }
+}
+
+/** Sorts by domain; a name without one is of the driver's. */
+function byDomain<T>(driver: string, named: Readonly<Record<string, T>>, value: (one: T) => Value): MapValue {
+  const domains = new Map<string, Map<string, Value>>();
+  for (const [name, one] of Object.entries(named)) {
+    const slash = name.indexOf('/');
+    const of = slash < 0 ? driver : name.slice(0, slash);
+    domains.set(of, (domains.get(of) ?? new Map<string, Value>()).set(name.slice(slash + 1), value(one)));
+  }
+  return new ByDomain(new Map([...domains].map(([name, values]) => [name, new MapValue(values)])));
+}
+
+function attributeValue({
+  int,
+  bool: flag,
+  string: text,
+  version,
+}: {
+  int?: number;
+  bool?: boolean;
+  string?: string;
+  version?: string;
+}): Value {
+  if (int !== undefined) return BigInt(int);
+  return flag ?? text ?? (version === undefined ? null : versionValue(readVersion(version)));
+}
+
+/** The variables of a selector for a device. Throws `CelError` for a version or a quantity that cannot be read. */
+export function deviceVariables(device: SelectableDevice): ReadonlyMap<string, Value> {
+  const { driver, attributes: attributesOf = {}, capacity: capacityOf = {}, allowMultipleAllocations = false } = device;
+  const members = new Map<string, Value>([
+    ['driver', driver],
+    ['allowMultipleAllocations', allowMultipleAllocations],
+    ['attributes', byDomain(driver, attributesOf, attributeValue)],
+    ['capacity', byDomain(driver, capacityOf, ({ value }) => quantityValue(readQuantity(value)))],
+  ]);
+  return new Map([['device', new MapValue(members)]]);
 }

@@ -1,6 +1,6 @@
 // CEL with the Kubernetes libraries (https://github.com/google/cel-spec, k8s.io/apiserver/pkg/cel). Why it is our own: docs/decisions/0002-own-cel.md.
 export { AdmissionCompiler, type AdmissionExpression, namespaceType, requestType } from './admission.ts';
-export { compileDeviceSelector, deviceSelectorProblem, deviceType } from './device.ts';
+export { compileDeviceSelector, deviceSelectorProblem, deviceType, deviceVariables } from './device.ts';
 export type { Environment } from './environment.ts';
 export {
   type AuthorizationDecision,

@@ -22,7 +22,7 @@ const quantityType = opaque('kubernetes.Quantity');
 const semverType = opaque('kubernetes.Semver');
 const formatType = opaque('kubernetes.NamedFormat');
 
-function readQuantity(text: string): Quantity {
+export function readQuantity(text: string): Quantity {
   try {
     return parseQuantity(text);
   } catch (error) {
@@ -41,7 +41,7 @@ function succeeds(action: () => unknown): boolean {
   }
 }
 
-const quantityValue = (quantity: Quantity): OpaqueValue =>
+export const quantityValue = (quantity: Quantity): OpaqueValue =>
   new OpaqueValue('kubernetes.Quantity', quantity, (other) => quantity.compare(other as Quantity) === 0);
 const q = ({ content }: OpaqueValue): Quantity => content as Quantity;
 
@@ -87,7 +87,7 @@ const versionPattern =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
 /** `lenient`: a leading v, missing parts and leading zeros are mended. */
-function readVersion(given: string, lenient = false): Version {
+export function readVersion(given: string, lenient = false): Version {
   const text = given.length > readTextCharsMax ? '' : lenient ? mended(given) : given;
   const match = versionPattern.exec(text);
   if (!match) throw new CelError(`Invalid semantic version: ${given}`);
@@ -123,7 +123,7 @@ function compareVersions(one: Version, two: Version): number {
 }
 
 const v = ({ content }: OpaqueValue): Version => content as Version;
-const versionValue = (version: Version): OpaqueValue =>
+export const versionValue = (version: Version): OpaqueValue =>
   new OpaqueValue('kubernetes.Semver', version, (other) => compareVersions(version, other as Version) === 0);
 
 const versions = [
