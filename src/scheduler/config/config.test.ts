@@ -13,6 +13,7 @@ test('the default profile has upstream’s score plugins and weights', () => {
     NodeResourcesFit: 1,
     PodTopologySpread: 2,
     InterPodAffinity: 2,
+    DynamicResources: 2,
     NodeResourcesBalancedAllocation: 1,
     ImageLocality: 1,
   });

@@ -93,6 +93,7 @@ function nowhere(profile: Profile, cycle: Cycle, { pre, filtered, all }: Nowhere
   const after = postFilter(profile, cycle, {
     verdict,
     preFiltered: (name) => [...pre.states.keys()].some((plugin) => plugin.name === name),
+    stateOf: <F>({ name }: { name: string }) => [...pre.states].find(([plugin]) => plugin.name === name)?.[1] as F | undefined,
     trial: (node) => trialOf(cycle, node, pre.steps),
   });
   const { message: postFilterMessage, ...consequences } = after;

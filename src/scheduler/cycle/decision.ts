@@ -45,6 +45,8 @@ export interface Failed extends Considered {
   readonly preemption?: Preemption;
   /** New nomination; '' takes the old one back; absent leaves it. */
   readonly nominate?: string;
+  /** Writes that may make room. */
+  readonly effects?: readonly Extract<BindEffect, { kind: 'update' }>[];
 }
 
 export type Decision = Chosen | Failed;

@@ -9,13 +9,15 @@ export interface PostFiltered extends Omit<PostFilterAnswer, 'status'> {
 export function postFilter(profile: Profile, cycle: Cycle, tools: PostFilterTools): PostFiltered {
   const reasons: string[] = [];
   let nominate: string | undefined;
+  const effects: NonNullable<PostFilterAnswer['effects']>[number][] = [];
   for (const plugin of profile.postFilter) {
     const { status, ...answer } = plugin.postFilter?.(cycle, tools) ?? {};
     if (status === undefined) return { ...answer, message: '' };
     if (status.code === 'Error') return { message: status.reasons.join(', ') };
     if (status.code === 'UnschedulableAndUnresolvable') return { ...answer, message: status.reasons.join(', ') };
     if (answer.nominate !== undefined) nominate = answer.nominate;
+    effects.push(...(answer.effects ?? []));
     reasons.push(...status.reasons);
   }
-  return { message: reasons.join(', '), ...(nominate !== undefined && { nominate }) };
+  return { message: reasons.join(', '), ...(nominate !== undefined && { nominate }), ...(effects.length > 0 && { effects }) };
 }

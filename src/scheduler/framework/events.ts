@@ -3,7 +3,7 @@ import type { KubeObject } from '#apimachinery/meta';
 import type { PodInfo } from './pod-info.ts';
 import type { ClusterView, ViewKind } from './view.ts';
 
-export type EventResource = 'Node' | 'Pod' | 'DeviceClass' | ViewKind;
+export type EventResource = 'Node' | 'Pod' | ViewKind;
 
 export type EventAction =
   | 'Add'

@@ -54,6 +54,8 @@ export interface PostFilterAnswer {
   preemption?: Preemption;
   /** Node to nominate; '' takes a nomination back; absent leaves it. */
   nominate?: string;
+  /** Writes that may make room. */
+  effects?: readonly Extract<BindEffect, { kind: 'update' }>[];
 }
 
 /** What a PostFilter plugin may ask the cycle. */
@@ -62,6 +64,8 @@ export interface PostFilterTools {
   verdict(node: NodeInfo): Status | undefined;
   /** Whether the PreFilter of this plugin ran. */
   preFiltered(plugin: string): boolean;
+  /** What its PreFilter gave to the plugin. */
+  stateOf<F>(plugin: Plugin<F>): F | undefined;
   /** A dry run on a copy of a node with its own copies of the plugins' states. */
   trial(node: NodeInfo): Trial;
 }

@@ -2,7 +2,7 @@
 import type { ReplicaSet, StatefulSet } from '#api/apps/v1';
 import type { Namespace, PersistentVolume, PersistentVolumeClaim, ReplicationController, Service } from '#api/core/v1';
 import type { PodDisruptionBudget } from '#api/policy/v1';
-import type { ResourceClaim } from '#api/resource/v1';
+import type { DeviceClass, ResourceClaim, ResourceSlice } from '#api/resource/v1';
 import type { CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment } from '#api/storage/v1';
 
 export interface ViewKinds {
@@ -20,6 +20,8 @@ export interface ViewKinds {
   VolumeAttachment: VolumeAttachment;
   PodDisruptionBudget: PodDisruptionBudget;
   ResourceClaim: ResourceClaim;
+  ResourceSlice: ResourceSlice;
+  DeviceClass: DeviceClass;
 }
 
 export type ViewKind = keyof ViewKinds;
@@ -28,6 +30,8 @@ export type ViewKind = keyof ViewKinds;
 export interface ClusterView {
   get<K extends ViewKind>(kind: K, namespace: string, name: string): ViewKinds[K] | undefined;
   list<K extends ViewKind>(kind: K, namespace?: string): readonly ViewKinds[K][];
+  /** Whether what is shown of the object is being written, in several steps, for a pod that is about to be bound. */
+  isUnderWay?(kind: ViewKind, namespace: string, name: string): boolean;
 }
 
 /** Nothing but nodes and pods. */

@@ -4,6 +4,7 @@ import type { ViewKind } from '../framework/index.ts';
 
 const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource });
 const storage = (resource: string): GroupVersionResource => ({ group: 'storage.k8s.io', version: 'v1', resource });
+const dra = (resource: string): GroupVersionResource => ({ group: 'resource.k8s.io', version: 'v1', resource });
 const apps = (resource: string): GroupVersionResource => ({ group: 'apps', version: 'v1', resource });
 
 export const nodes = core('nodes');
@@ -23,5 +24,7 @@ export const viewResources: Readonly<Record<ViewKind, GroupVersionResource>> = {
   CSIStorageCapacity: storage('csistoragecapacities'),
   VolumeAttachment: storage('volumeattachments'),
   PodDisruptionBudget: { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' },
-  ResourceClaim: { group: 'resource.k8s.io', version: 'v1', resource: 'resourceclaims' },
+  ResourceClaim: dra('resourceclaims'),
+  ResourceSlice: dra('resourceslices'),
+  DeviceClass: dra('deviceclasses'),
 };

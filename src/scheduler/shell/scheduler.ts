@@ -1,6 +1,7 @@
 // The loop: takes pods from the queue one by one, decides, and acts on each decision without waiting for the last one's writes
 // (upstream pkg/scheduler/schedule_one.go, scheduler.go).
 import type { Pod } from '#api/core/v1';
+import { keyOf, type KubeObject } from '#apimachinery/meta';
 import { createInformerFactory, createEventRecorder, type EventRecorder, type InformerFactory, type KubeClient } from '#client';
 import { bound, createMetrics, type Metrics, noteCaught } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
@@ -13,10 +14,11 @@ import {
   type PodInfo,
   type Profile,
   type Status,
+  type ViewKind,
 } from '../framework/index.ts';
 import { bindingsInFlightMax, decisionsMax, eventNoteBytesMax, sliceMs } from '../limits.ts';
 import { type QueueEntry, SchedulingQueue } from '../queue/index.ts';
-import { bindPod, errorText, isPodGone } from './binder.ts';
+import { bindPod, errorText, isPodGone, write } from './binder.ts';
 import { type SchedulerMetrics, schedulerMetrics } from './metrics.ts';
 import { watchCluster } from './pod-events.ts';
 import { patchPodStatus } from './pod-status.ts';
@@ -232,11 +234,7 @@ export class Scheduler {
     const { client, clock } = this.#deps;
     this.cache.assume(info, nodeName);
     this.queue.nominator.delete(info.uid);
-    const assumed = decision.effects.flatMap((effect) => {
-      const kind = effect.kind === 'update' ? kindOfResource.get(effect.resource.resource) : undefined;
-      return effect.kind === 'update' && kind !== undefined ? [{ kind, object: effect.object }] : [];
-    });
-    for (const { kind, object } of assumed) this.#view.assume(kind, object);
+    const assumed = this.#assume(decision.effects);
     this.#bindings++;
     try {
       await bindPod(info, nodeName, decision.effects, {
@@ -244,6 +242,10 @@ export class Scheduler {
         clock,
         view: this.#view,
         nextChange: (timeoutMs) => this.#nextChange(timeoutMs),
+        onWritten: ({ resource }, object) => {
+          const kind = kindOfResource.get(resource.resource);
+          if (kind !== undefined) this.#view.written(kind, object);
+        },
       });
       this.queue.done(info.uid);
       this.#metrics.attempt('scheduled', profile.schedulerName, (clock.monotonic() - startMs) / 1000);
@@ -265,6 +267,31 @@ export class Scheduler {
     }
   }
 
+  /** Shows what is about to be written; an object that is written in several steps as it is after the last one. */
+  #assume(effects: Chosen['effects']): { kind: ViewKind; object: KubeObject }[] {
+    const assumed = effects.flatMap((effect) => {
+      const kind = effect.kind === 'update' ? kindOfResource.get(effect.resource.resource) : undefined;
+      return effect.kind === 'update' && kind !== undefined ? [{ kind, object: effect.object }] : [];
+    });
+    const seen = new Set<string>();
+    for (const { kind, object } of assumed) {
+      const key = `${kind}/${keyOf(object.metadata)}`;
+      this.#view.assume(kind, object, seen.has(key));
+      seen.add(key);
+    }
+    return assumed;
+  }
+  /** Writes what may make room for a pod that fits nowhere. A write that fails is made again when the pod is tried again. */
+  async #makeRoom({ pod, effects = [] }: Failed): Promise<void> {
+    for (const effect of effects) {
+      try {
+        await write(effect, this.#deps.client);
+      } catch (error) {
+        this.#deps.logger.error('no room made for a pod', { pod: pod.key, err: errorText(error) });
+      }
+    }
+  }
+
   #failed(entry: QueueEntry, decision: Failed, profile: Profile, startMs: number): void {
     const { clock, client, logger } = this.#deps;
     const pod = this.#current(entry.info) ?? entry.info.pod;
@@ -276,6 +303,7 @@ export class Scheduler {
       this.#preemptorOf(profile).start(entry.info, decision.preemption);
     }
     this.queue.retry(entry, decision.plugins, decision.pendingPlugins);
+    void this.#makeRoom(decision);
     this.#event(profile, pod, 'Warning', 'FailedScheduling', truncate(decision.message), 'Scheduling');
     const condition = { type: 'PodScheduled', status: 'False', reason: decision.reason, message: decision.message };
     const change = { condition, ...(decision.nominate !== undefined && { nominatedNodeName: decision.nominate }) };

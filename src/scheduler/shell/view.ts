@@ -11,6 +11,8 @@ interface Assumed {
   readonly object: KubeObject;
   /** Version of the object it was made from: any other seen since replaces it. */
   readonly basedOn: string | undefined;
+  /** It is written in several steps: what the API shows between them does not replace it. */
+  readonly isUnderWay: boolean;
 }
 
 export class InformerView implements ClusterView {
@@ -39,7 +41,7 @@ export class InformerView implements ClusterView {
         this.#onEvent({ resource: kind, actions: ['Update'], old, now });
       },
       onDelete: (old) => {
-        this.#confirm(kind, old);
+        this.#confirm(kind, old, true);
         this.#onEvent({ resource: kind, actions: ['Delete'], old });
       },
     });
@@ -54,20 +56,42 @@ export class InformerView implements ClusterView {
     const seen = assumed?.size ? known.map((object) => assumed.get(keyOf(object.metadata))?.object ?? object) : known;
     return seen as ViewKinds[K][];
   }
-  /** Shows `object` until the API shows another version than the one it was made from. */
-  assume(kind: ViewKind, object: KubeObject): void {
+  isUnderWay(kind: ViewKind, namespace: string, name: string): boolean {
+    return this.#assumed.get(kind)?.get(namespace === '' ? name : `${namespace}/${name}`)?.isUnderWay === true;
+  }
+  /** Shows `object` until the API shows another version than the one it was made from; while it is under way, until it is `written`. */
+  assume(kind: ViewKind, object: KubeObject, isUnderWay = false): void {
     const assumed = this.#assumed.get(kind) ?? new Map<string, Assumed>();
-    this.#assumed.set(kind, assumed.set(keyOf(object.metadata), { object, basedOn: object.metadata.resourceVersion }));
+    const basedOn = object.metadata.resourceVersion;
+    this.#assumed.set(kind, assumed.set(keyOf(object.metadata), { object, basedOn, isUnderWay }));
+  }
+  /** What was under way is written: it is shown until the API shows it, or something newer. */
+  written(kind: ViewKind, object: KubeObject): void {
+    const key = keyOf(object.metadata);
+    if (this.#assumed.get(kind)?.get(key)?.isUnderWay !== true) return;
+    const seen = this.#informers.get(kind)?.lister.get(object.metadata.namespace ?? '', object.metadata.name ?? '');
+    if (seen !== undefined && isAsNew(seen, object)) this.#assumed.get(kind)?.delete(key);
+    else this.#assumed.get(kind)?.set(key, { object, basedOn: undefined, isUnderWay: false });
+    this.#onEvent({ resource: kind, actions: ['Update'], ...(seen && { old: seen }), now: object });
   }
   forget(kind: ViewKind, object: KubeObject): void {
     this.#assumed.get(kind)?.delete(keyOf(object.metadata));
   }
-  #confirm(kind: ViewKind, now: KubeObject): void {
+  #confirm(kind: ViewKind, now: KubeObject, isGone = false): void {
     const key = keyOf(now.metadata);
     const assumed = this.#assumed.get(kind)?.get(key);
-    if (assumed !== undefined && assumed.basedOn !== now.metadata.resourceVersion) this.#assumed.get(kind)?.delete(key);
+    if (assumed === undefined || (assumed.isUnderWay && !isGone)) return;
+    const isOver =
+      assumed.basedOn === undefined ? isAsNew(now, assumed.object) : assumed.basedOn !== now.metadata.resourceVersion;
+    if (isOver || isGone) this.#assumed.get(kind)?.delete(key);
   }
 }
+
+const versionOf = ({ metadata }: KubeObject): bigint =>
+  /^\d{1,20}$/.test(metadata.resourceVersion ?? '') ? BigInt(metadata.resourceVersion ?? '') : 0n;
+
+/** Whether the first version is the second one or newer (KEP-5504: versions of one resource can be compared). */
+const isAsNew = (one: KubeObject, other: KubeObject): boolean => versionOf(one) >= versionOf(other);
 
 async function isServed(client: KubeClient, kind: ViewKind, logger: Logger): Promise<boolean> {
   try {

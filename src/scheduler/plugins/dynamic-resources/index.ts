@@ -1,99 +1,141 @@
-// Pods with resource claims (KEP-4381, upstream plugins/dynamicresources): they wait until their claims exist, go only where allocated claims
-// are available, and are entered as users of them. Allocating devices from ResourceSlices is not done here: a claim that nobody has
-// allocated keeps its pod waiting.
+// Pods with resource claims (KEP-4381, upstream plugins/dynamicresources): they wait until their claims exist, go where their claims have devices or
+// can get some, and are entered as users of what they get.
 import type { Pod } from '#api/core/v1';
-import type { ResourceClaim } from '#api/resource/v1';
+import type { AllocationResult, ResourceClaim } from '#api/resource/v1';
 import { nodeSelectorMatches } from '#component-helpers/pod';
 import {
-  type ClusterView,
+  type Cycle,
+  defaultNormalize,
+  failed,
   interest,
+  type NodeInfo,
   type Plugin,
-  type PodInfo,
+  type PostFilterAnswer,
   type Status,
-  unresolvable,
   unschedulable,
 } from '../../framework/index.ts';
+import { awaitReadiness, deallocate, hasTimedOut, isFreeFor, isReady, reserve } from './binding.ts';
+import { claimsOf, helpsPod, isList, name, problemOf } from './claims.ts';
+import { alternativesMax } from './limits.ts';
+import { AllocationError, type Allocator, allocatorFor, inUseOf, TooManyTries } from './structured/index.ts';
 
-const name = 'DynamicResources';
-const claims = { group: 'resource.k8s.io', version: 'v1', resource: 'resourceclaims' };
+/** What one cycle knows about the claims of its pod. */
+interface State {
+  readonly claims: readonly ResourceClaim[];
+  /** Those without devices. */
+  readonly unallocated: readonly ResourceClaim[];
+  readonly allocator: Allocator;
+  /** What those would get, by node. */
+  readonly allocations: Map<string, readonly AllocationResult[]>;
+  /** Claims with devices that some node cannot use. */
+  readonly unavailable: Set<ResourceClaim>;
+}
+
 const notAllocated = unschedulable(name, 'cannot allocate all claims');
-const elsewhere = unresolvable(name, 'resourceclaim not available on the node');
-const usersMax = 256;
+const elsewhere = unschedulable(name, 'resourceclaim not available on the node');
 
-/** The name of the claim behind an entry of the pod; undefined while it is still to be made, null when it needs none. */
-function claimName(pod: Pod, entry: { name: string; resourceClaimName?: string }): string | null | undefined {
-  if (entry.resourceClaimName !== undefined) return entry.resourceClaimName;
-  const made = pod.status?.resourceClaimStatuses?.find((one) => one.name === entry.name);
-  return made === undefined ? undefined : (made.resourceClaimName ?? null);
+function stateOf(claims: readonly ResourceClaim[], { view, rng }: Cycle): State {
+  const unallocated = claims.filter(({ status }) => status?.allocation === undefined);
+  const needsDevices = unallocated.length > 0;
+  const allocator = allocatorFor(unallocated, {
+    slices: needsDevices ? view.list('ResourceSlice') : [],
+    inUse: inUseOf(needsDevices ? view.list('ResourceClaim') : []),
+    classes: (className) => view.get('DeviceClass', '', className),
+    rng,
+  });
+  return { claims, unallocated, allocator, allocations: new Map(), unavailable: new Set() };
 }
 
-function claimsOf({ pod, namespace }: PodInfo, view: ClusterView): ResourceClaim[] | Status {
-  const found: ResourceClaim[] = [];
-  for (const entry of pod.spec?.resourceClaims ?? []) {
-    const wanted = claimName(pod, entry);
-    if (wanted === null) continue;
-    if (wanted === undefined) {
-      return unresolvable(name, `pod ${JSON.stringify(`${namespace}/${pod.metadata.name}`)}: ResourceClaim not created yet`);
-    }
-    const claim = view.get('ResourceClaim', namespace, wanted);
-    if (claim === undefined)
-      return unresolvable(name, `could not find v1.ResourceClaim ${JSON.stringify(`${namespace}/${wanted}`)}`);
-    if (claim.metadata.deletionTimestamp !== undefined)
-      return unresolvable(name, `resourceclaim ${JSON.stringify(wanted)} is being deleted`);
-    found.push(claim);
-  }
-  return found;
+/** Whether the devices that a claim has are of use on the node. */
+function isAvailable(claim: ResourceClaim, { node }: NodeInfo, nowMs: number): boolean {
+  const { allocation } = claim.status ?? {};
+  if (allocation === undefined) return true;
+  if (allocation.nodeSelector !== undefined && !nodeSelectorMatches(allocation.nodeSelector, node)) return false;
+  const ready = isReady(claim);
+  return typeof ready !== 'string' && (ready || !hasTimedOut(claim, nowMs));
 }
 
-const isList = (found: ResourceClaim[] | Status): found is ResourceClaim[] => Array.isArray(found);
-
-const isUser = (claim: ResourceClaim, uid: string): boolean =>
-  claim.status?.reservedFor?.some((user) => user.uid === uid) === true;
-
-const uses = ({ pod, namespace }: PodInfo, claim: ResourceClaim | undefined): boolean =>
-  claim?.metadata.namespace === namespace &&
-  pod.spec?.resourceClaims?.some((entry) => claimName(pod, entry) === claim.metadata.name) === true;
-
-export const dynamicResources = (): Plugin<readonly ResourceClaim[]> => ({
-  name,
-  events: [
-    interest<ResourceClaim>('ResourceClaim', ['Add', 'Update'], (pod, { now }) => uses(pod, now)),
-    interest<Pod>('Pod', ['UpdatePodGeneratedResourceClaim'], (pod, { now }) => now?.metadata.uid === pod.uid),
-    interest('Node', ['Add', 'UpdateNodeLabel', 'UpdateNodeTaint']),
-  ],
-  preEnqueue(pod, view) {
-    const found = claimsOf(pod, view);
-    return isList(found) ? undefined : found;
-  },
-  preFilter({ pod, view }) {
-    const found = claimsOf(pod, view);
-    if (!isList(found)) return { status: found };
-    if (found.length === 0) return { skip: true, state: found };
-    const full = found.find((claim) => !isUser(claim, pod.uid) && (claim.status?.reservedFor?.length ?? 0) >= usersMax);
-    return full === undefined ? { state: found } : { status: unschedulable(name, 'resourceclaim in use') };
-  },
-  filter(state, { node }) {
-    for (const { status } of state) {
-      if (status?.allocation === undefined) return notAllocated;
-      const { nodeSelector } = status.allocation;
-      if (nodeSelector !== undefined && !nodeSelectorMatches(nodeSelector, node)) return elsewhere;
-    }
+/** Looks for devices for the claims without any; why there are none, or undefined. */
+function allocate(state: State, { node }: NodeInfo): Status | undefined {
+  if (state.unallocated.length === 0) return undefined;
+  try {
+    const allocations = state.allocator.allocate(node);
+    if (allocations === undefined) return notAllocated;
+    state.allocations.set(node.metadata.name ?? '', allocations);
     return undefined;
-  },
-  postFilter: (_cycle, tools) => ({
-    status: tools.preFiltered(name)
-      ? unschedulable(name, 'no new claims to deallocate')
-      : { plugin: name, code: 'Error', reasons: ['not found'] },
-  }),
-  preBind(state, _node, { pod }) {
-    const user = { resource: 'pods', name: pod.pod.metadata.name ?? '', uid: pod.uid };
-    return (state ?? [])
-      .filter((claim) => !isUser(claim, pod.uid))
-      .map((claim) => ({
-        kind: 'update' as const,
-        resource: claims,
-        subresource: 'status' as const,
-        object: { ...claim, status: { ...claim.status, reservedFor: [...(claim.status?.reservedFor ?? []), user] } },
-      }));
-  },
-});
+  } catch (error) {
+    if (error instanceof AllocationError) return failed(name, error.message);
+    if (error instanceof TooManyTries) return failed(name, `node ${node.metadata.name}: timed out trying to allocate devices`);
+    throw error;
+  }
+}
+
+/** How far up in their lists the alternatives are that the claims got. */
+function preference({ claims, unallocated, allocations }: State, { node }: NodeInfo): number {
+  const made = allocations.get(node.metadata.name ?? '');
+  let score = 0;
+  for (const claim of claims) {
+    const allocation = claim.status?.allocation ?? made?.[unallocated.indexOf(claim)];
+    const chosen = new Set((allocation?.devices?.results ?? []).map(({ request }) => request));
+    for (const { name: request, firstAvailable = [] } of claim.spec.devices?.requests ?? [])
+      firstAvailable.forEach((one, index) => {
+        if (chosen.has(`${request}/${one.name}`)) score += alternativesMax - index;
+      });
+  }
+  return score;
+}
+
+const hasAlternatives = ({ claims }: State): boolean =>
+  claims.some(({ spec }) => (spec.devices?.requests ?? []).some(({ firstAvailable }) => firstAvailable !== undefined));
+
+/** Devices that are of no use where the pod could go are given back, if nobody else uses them. */
+function giveBack(state: State | undefined, { pod }: Cycle): PostFilterAnswer {
+  if (state === undefined) return { status: unschedulable(name, 'no new claims to deallocate') };
+  const free = [...state.unavailable].find((claim) => isFreeFor(claim, pod));
+  if (free === undefined) return { status: unschedulable(name, 'still not schedulable') };
+  return { status: unschedulable(name, 'deallocation of ResourceClaim completed'), effects: [deallocate(free)] };
+}
+
+export const dynamicResources = (): Plugin<State, State> => {
+  const plugin: Plugin<State, State> = {
+    name,
+    events: [
+      interest<ResourceClaim>('ResourceClaim', ['Add', 'Update', 'Delete'], (pod, { old, now }) => helpsPod(pod, old, now)),
+      interest<Pod>('Pod', ['UpdatePodGeneratedResourceClaim'], (pod, { now }) => now?.metadata.uid === pod.uid),
+      interest('DeviceClass', ['Add', 'Update']),
+      interest('ResourceSlice', ['Add', 'Update']),
+      interest('Node', ['Add', 'UpdateNodeLabel', 'UpdateNodeAllocatable']),
+    ],
+    preEnqueue(pod, view) {
+      const found = claimsOf(pod, view);
+      return isList(found) ? undefined : found;
+    },
+    preFilter(cycle) {
+      const { pod, view } = cycle;
+      const found = claimsOf(pod, view);
+      if (!isList(found)) return { status: found };
+      if (found.length === 0) return { skip: true };
+      const status = found.map((claim) => problemOf(claim, pod, view)).find((problem) => problem !== undefined);
+      return status === undefined ? { state: stateOf(found, cycle) } : { status };
+    },
+    filter(state, node, { nowMs }) {
+      const unavailable = state.claims.filter((claim) => !isAvailable(claim, node, nowMs));
+      for (const claim of unavailable) state.unavailable.add(claim);
+      return unavailable.length > 0 ? elsewhere : allocate(state, node);
+    },
+    postFilter: (cycle, tools) => giveBack(tools.stateOf(plugin), cycle),
+    quiet: ({ pod }) => (pod.pod.spec?.resourceClaims?.length ?? 0) === 0,
+    preScore: (_cycle, _feasible, state) => (state && hasAlternatives(state) ? { state } : { skip: true }),
+    score: preference,
+    normalize: (_state, scores) => defaultNormalize(scores, false),
+    preBind(state, { node }, { pod, nowMs }) {
+      const made = state?.allocations.get(node.metadata.name ?? '');
+      const writes = (state?.claims ?? []).map((claim) =>
+        reserve(claim, claim.status?.allocation ? undefined : made?.[state.unallocated.indexOf(claim)], pod, nowMs),
+      );
+      const written = writes.flatMap((own) => own.at(-1)?.object ?? []) as ResourceClaim[];
+      return [...writes.flat(), ...awaitReadiness(written)];
+    },
+  };
+  return plugin;
+};
