@@ -104,6 +104,19 @@ describe('a simulated node', () => {
     );
   });
 
+  it('is not ready where its annotation says so, with a readiness probe or without one', async () => {
+    const { api, clock } = await start();
+    const readinessProbe = { httpGet: { port: 80 } };
+    const annotations = { 'simulated.sagong.dev/ready': 'false' };
+    api.put('pods', podOf('plain', {}, annotations));
+    api.put('pods', podOf('probed', { containers: [{ name: 'app', image: 'nginx', readinessProbe }] }, annotations));
+    api.put('pods', podOf('well'));
+    await clock.advance(5_000);
+    const ready = (name: string): boolean | undefined =>
+      api.get<Pod>('pods', 'default', name)?.status?.containerStatuses?.[0]?.ready;
+    expect([ready('plain'), ready('probed'), ready('well')]).toEqual([false, false, true]);
+  });
+
   it('starts a container after the delay asked for, once', async () => {
     const { api, clock } = await start();
     const delayed = { 'simulated.sagong.dev/start-delay': '3s' };

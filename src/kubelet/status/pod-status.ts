@@ -53,7 +53,9 @@ function applyProbes(input: PodStatusInput, statuses: ContainerStatus[], init: b
       continue;
     }
     if (!status.started) continue;
-    status.ready = container.readinessProbe === undefined || input.probes.get(id, 'readiness') === 'success';
+    // Simulated containers say it without a probe, too.
+    const readiness = input.probes.get(id, 'readiness');
+    status.ready = readiness === undefined ? container.readinessProbe === undefined : readiness === 'success';
   }
 }
 
