@@ -1,6 +1,7 @@
 // The apiserver: a function from request to response over the store and its watch cache (design: "Apiserver").
 export { createApiServer } from './server.ts';
 export type { ApiServer, ApiServerOptions } from './server-options.ts';
+export type { Refusal } from './chain/refusals.ts';
 export type { AdmissionChain } from './registry/generic/types.ts';
 export { NoAnswerError } from './request/cancellation.ts';
 export type * from './authentication/types.ts';

@@ -36,6 +36,9 @@ export const healthCheckTimeoutMs = 2_000;
 export const startHookRetryMs = { first: 250, max: 5_000, giveUpAfter: 60_000 };
 /** How long a server that closes waits for its address to be taken out of the endpoints of the Service `kubernetes`. */
 export const leaveTimeoutMs = 2_000;
+/** Refused requests that are remembered for explanations, and what is kept of the words of each. */
+export const refusalsMax = 256;
+export const refusalTextLengthMax = 1_024;
 /** A custom resource definition that could not be served is looked at again after this time. */
 export const definitionRetryMs = 1_000;
 /** APIServices that could not be brought up to date are looked at again after this time. */

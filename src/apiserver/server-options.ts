@@ -9,6 +9,7 @@ import type { WireRequest, WireResponse, WireUpgrade } from '#wire';
 import type { Aggregator } from './aggregation/index.ts';
 import type { AuditTrail } from './audit/index.ts';
 import type { OnDecision, OnImpersonation } from './authorization/types.ts';
+import type { Refusal } from './chain/refusals.ts';
 import type { Gather } from './decisions/index.ts';
 import type { PublishedDocument } from './endpoints/published-document.ts';
 import type { WebhookReach } from './outbound/webhook-client.ts';
@@ -107,6 +108,8 @@ export interface ApiServer {
   readonly cluster: ReadOnlyCluster;
   readonly writer: ClusterWriter;
   readonly metrics: Metrics;
+  /** The requests that were refused last, the newest first. */
+  refusals(): Refusal[];
   /** Resolves when every start hook has run; rejects with the first failure. */
   readonly started: Promise<void>;
   /** Resolves, with the reason, when the server cannot go on: its store has stopped, or a start hook failed for good. */

@@ -15,6 +15,7 @@ import type { OnDecision, OnImpersonation } from './authorization/types.ts';
 import { serveBuiltins } from './builtin-resources.ts';
 import { createChain, type Next } from './chain/chain.ts';
 import type { Seats } from './chain/links/limit.ts';
+import { Refusals } from './chain/refusals.ts';
 import { serverSeats } from './seats.ts';
 import { requestMetrics, watchMetrics } from './chain/request-metrics.ts';
 import type { ServerContext } from './endpoints/context.ts';
@@ -63,6 +64,7 @@ interface Ground {
   feed: StoreFeed;
   cluster: ReadOnlyCluster;
   writer: ClusterWriter;
+  refusals: Refusals;
   /** Ends when the server cannot go on. */
   lost: ReturnType<typeof ending>;
 }
@@ -78,7 +80,20 @@ function groundOf(options: ApiServerOptions): Ground {
   const feed = new StoreFeed({ store, clock, logger, onLost });
   const cluster = createCluster(table);
   const writer = createWriter(table, () => clock.now(), random, kindSettings);
-  return { options, settings, kindSettings, logger, metrics, random, table, feed, cluster, writer, lost };
+  return {
+    options,
+    settings,
+    kindSettings,
+    logger,
+    metrics,
+    random,
+    table,
+    feed,
+    cluster,
+    writer,
+    refusals: new Refusals(),
+    lost,
+  };
 }
 
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
@@ -118,6 +133,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     cluster,
     writer,
     metrics,
+    refusals: () => ground.refusals.all(),
     started: starting.done,
     failed: lost.over,
     ready: () => isReady(health),
@@ -205,7 +221,7 @@ function isServed({ table, special }: ServerContext, { group, version, resource,
 }
 
 function chainOf(
-  { options, settings }: Ground,
+  { options, settings, refusals }: Ground,
   parts: ApiServerParts,
   { context, seats }: { context: ServerContext; seats: Seats },
   route: Next,
@@ -222,6 +238,7 @@ function chainOf(
     seats,
     remotes: parts.aggregator,
     observer: requestMetrics(context.metrics, (target) => isServed(context, target)),
+    refusals,
     requestTimeoutMs,
   };
   return createChain(services, route);

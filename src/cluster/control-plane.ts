@@ -15,6 +15,7 @@ import { type DecisionRecord, Decisions, type ObjectId } from '#controller-runti
 import type { ControllersConfig } from '#controllers';
 import type { CertificateAuthority } from '#pki';
 import type { DecisionTold, KubeScheduler } from '#scheduler';
+import type { Refusal } from '#apiserver';
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
 import type { Dial, ListenTarget, WireServer } from '#wire';
@@ -107,6 +108,8 @@ export interface PlaneAccess {
   readonly podCidr: string;
   /** What loops decided last about an object, and the scheduler about the pod with that uid, while it is remembered. */
   about(object: ObjectId, uid: string): Promise<Told>;
+  /** The requests that were refused last, the newest first; none are known of an apiserver elsewhere. */
+  refusals(): Refusal[];
   /** A client of this process with that identity. */
   client(identity: Identity, userAgent: string): KubeClient;
   /** How programs connect over TLS as that identity. */
@@ -223,6 +226,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
       scheduling: scheduler?.current?.told(uid),
       silent: [],
     }),
+    refusals: () => apiserver.refusals(),
     client,
     clientConfig: (identity, server = apiserver.url) => clientConfigFor(pki, identity, server),
     serveOn: (listen) => apiserver.serveOn(listen),

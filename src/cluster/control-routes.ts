@@ -4,7 +4,8 @@ import type { ClusterNodes } from './cloud/nodes.ts';
 import type { ControlPlane, PlaneAccess } from './control-plane.ts';
 import { controlPlaneStates } from './control-planes/states.ts';
 import type { ControlRequest } from './control-socket.ts';
-import { explain } from './explain.ts';
+import { explain } from './explain/explain.ts';
+import type { Clock } from '#utils';
 import { type ClusterSettings, loadSettings, saveSettings } from './state/settings.ts';
 import { storeRoutes } from './store/store-control.ts';
 import type { UserAccess } from './access/user-access.ts';
@@ -16,15 +17,21 @@ interface Asked {
   own: ControlPlane | undefined;
   nodes: ClusterNodes | undefined;
   access: UserAccess;
+  clock: Clock;
 }
 
 /** What other commands may ask. */
-export const controlRoutes = ({ settings, plane, own, nodes, access }: Asked): Record<string, ControlRequest> => ({
+export const controlRoutes = ({ settings, plane, own, nodes, access, clock }: Asked): Record<string, ControlRequest> => ({
   ...storeRoutes(own?.apiserver.store),
   'GET /control-planes': async () => (nodes?.controlPlanes ? controlPlaneStates(nodes.controlPlanes) : []),
   'GET /components': () => Promise.resolve(plane.supervisor.status()),
   'GET /explain': (query) =>
-    explain(plane, query.get('kind') ?? '', query.get('namespace') ?? 'default', query.get('name') ?? ''),
+    explain(plane, {
+      kind: query.get('kind') ?? '',
+      namespace: query.get('namespace') ?? 'default',
+      name: query.get('name') ?? '',
+      nowMs: clock.now(),
+    }),
   'PUT /endpoint-access': async (query) => {
     const mode = endpointAccessOf(query.get('mode') ?? '');
     if (!nodes) throw new Error('this cluster has no nodes');

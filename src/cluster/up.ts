@@ -190,7 +190,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   const access = new UserAccess({ settings: kept, plane, startedAtMs, keepKubeconfig, env: options.env }, deps.clock);
   if (!managed) await access.tell();
   await own?.startLoops();
-  const routes = controlRoutes({ settings: kept, plane, own, nodes, access });
+  const routes = controlRoutes({ settings: kept, plane, own, nodes, access, clock: deps.clock });
   const control = await serveControl(paths.controlSocket, routes, deps.logger);
   undo.push(() => control.close({ graceMs: 0 }));
   const storage = beginStorage(kept, plane, deps);

@@ -3,6 +3,7 @@ import type { Logger, Clock } from '#utils';
 import type { AuditTrail } from '../audit/index.ts';
 import type { OnDecision, OnImpersonation } from '../authorization/types.ts';
 import type { Attributes, Credentials, UserInfo } from '../request/request.ts';
+import type { Refusals } from './refusals.ts';
 import type { RequestObserver } from './request-metrics.ts';
 import type { Incoming } from './incoming.ts';
 import type { Seats } from './links/limit.ts';
@@ -33,6 +34,7 @@ export interface ChainServices {
   /** Undefined: there are no other API servers. */
   remotes: RemoteServers | undefined;
   observer: RequestObserver;
+  refusals: Refusals;
   /** Bound of requests that are not long-running (--request-timeout). */
   requestTimeoutMs: number;
 }

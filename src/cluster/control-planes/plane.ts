@@ -86,6 +86,7 @@ export function remotePlane(
         transport.close();
       }
     },
+    refusals: () => [],
     client: (identity, agent) => {
       const transport = createRestTransport({
         config: config(identity),

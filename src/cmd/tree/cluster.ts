@@ -64,7 +64,8 @@ const life: readonly Command[] = [
 const explain = command({
   name: 'explain',
   takes: '<object>',
-  description: 'Say what every control loop and the scheduler decided about an object (kind/name), and why.',
+  description:
+    'Say why an object (kind/name) is as it is, and what every control loop and the scheduler decided; user/NAME: what was refused.',
   flags: {
     ...clusterRows,
     namespace: flag.string({ name: 'namespace', shorthand: 'n', default: 'default', help: 'Namespace of the object.' }),

@@ -161,5 +161,7 @@ function explain({ deployment, spec, told, replicas }: Rollout): string {
   const name = `Deployment ${deployment.metadata.name ?? ''}`;
   if (deployment.metadata.deletionTimestamp !== undefined) return `${name} is being deleted.`;
   if (told.length > 0) return `${name} wants ${replicas} pods: ${told.join('; ')}.`;
-  return spec.paused ? `${name} is paused, so its template changes nothing.` : `${name} is as it should be: ${replicas} pods.`;
+  return spec.paused
+    ? `${name} is paused, so its template changes nothing.`
+    : `${name} asks for ${replicas} pods, and so do its ReplicaSets: nothing to do.`;
 }

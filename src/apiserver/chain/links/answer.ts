@@ -44,7 +44,10 @@ export const answer =
     } catch (error) {
       const failure = statusErrorOf(error, request, services.logger);
       if (request.progress === 'received') await recordRefusal(services, request, () => request.reply.fail(failure, false));
-      else if (!isUnheard(error)) request.reply.fail(failure, request.progress === 'identified');
+      else if (!isUnheard(error)) {
+        services.refusals.note(request, failure);
+        request.reply.fail(failure, request.progress === 'identified');
+      }
       return { is: 'failed', error: failure, cause: error };
     }
   };
