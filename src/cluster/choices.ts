@@ -107,16 +107,23 @@ interface Shape {
   alone: boolean;
 }
 
+/** Simulated nodes take no flags. What every component is given, as the feature gates of a configuration, is for the others there. Throws for all else. */
+function withoutNodes({ kubelet = [], 'kube-proxy': kubeProxy = [], ...others }: ComponentArgs): ComponentArgs {
+  const ofAll = others['kube-apiserver'] ?? [];
+  if ([...kubelet, ...kubeProxy].some((word) => !ofAll.includes(word)))
+    throw new Error('--kubelet-arg and --kube-proxy-arg are for real nodes of the local cloud');
+  return others;
+}
+
 /** A user's flags of components: those of this start replace those of the component that were given before. Throws what the component would say. */
 async function argsOfStart(
   { componentArgs: given = {} }: UpOptions,
   before: ClusterSettings | undefined,
   { machine, runtime, alone: processes }: Shape,
 ): Promise<{ args: ComponentArgs; warnings: string[] }> {
-  const args: ComponentArgs = { ...before?.componentArgs, ...given };
+  const ofStart = machine || runtime === 'simulated' ? withoutNodes(given) : given;
+  const args: ComponentArgs = { ...before?.componentArgs, ...ofStart };
   if (Object.keys(args).length === 0) return { args, warnings: [] };
-  if ((given.kubelet || given['kube-proxy']) && (machine || runtime === 'simulated'))
-    throw new Error('--kubelet-arg and --kube-proxy-arg are for real nodes of the local cloud');
   const { checkComponentArgs } = await import('./component-args/tables.ts');
   const alone = (component: ArgComponent): boolean => processes && component !== 'kubelet' && component !== 'kube-proxy';
   return { args, warnings: await checkComponentArgs(args, alone) };

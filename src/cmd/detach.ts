@@ -1,8 +1,8 @@
 // Commands that stay in the foreground, run in a process of their own: with their folder in the command line, by which other commands know whose
 // processes they are, or detached from the terminal.
 import { spawn } from 'node:child_process';
-import { openSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { openSync, readdirSync, readFileSync, rmdirSync, rmSync, statfsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createProgress, readRunState, runningProcess } from '#cluster/start';
 import { ensureDir, onSignals, systemClock } from '#host';
 import { withoutTrailing } from '#utils';
@@ -52,6 +52,12 @@ function removeAlone(file: string, folders: readonly string[]): void {
   }
 }
 
+/** Why a process has written nothing: what it had to say may have found no room. */
+function silence(file: string): string {
+  const { bavail } = statfsSync(dirname(file));
+  return bavail === 0 ? `there is no room left on the disk of ${dirname(file)}` : `it said nothing in ${file}`;
+}
+
 /** Returns when the process says that it is ready, and leaves it running. `what` it is: cluster, machine; `words`: as for `again`. */
 export async function detach(dataDir: string, what: string, words: HandedOver = {}): Promise<void> {
   const clock = systemClock();
@@ -77,7 +83,7 @@ export async function detach(dataDir: string, what: string, words: HandedOver = 
     for (;;) {
       if (exit !== undefined) {
         await takeBack();
-        const said = readFileSync(outFile, 'utf8');
+        const said = readFileSync(outFile, 'utf8').trim() || silence(outFile);
         removeAlone(outFile, [logs, dataDir]);
         throw new Error(`the ${what} did not start:\n${said}`);
       }

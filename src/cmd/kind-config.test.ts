@@ -105,6 +105,7 @@ test.each([
     'nodes[0].extraPortMappings[0].hostport is no field',
   ],
   ['nodes:\n- role: worker\n', 'with a node of the role control-plane'],
+  [`nodes:\n${'- role: control-plane\n'.repeat(2)}`, 'nodes: 2 of the role control-plane has no counterpart'],
   ['nodes:\n- role: boss\n', 'nodes[0].role must be control-plane or worker'],
   ['featureGates: { X: "yes" }\n', 'featureGates must be a map of gates to true or false'],
   ['runtimeConfig: { api/all: true }\n', 'runtimeConfig must be a map of APIs to texts'],

@@ -82,6 +82,9 @@ const mergedArgs = (all: readonly PatchedArgs[]): PatchedArgs => {
   return merged;
 };
 
+/** An even number survives no more failures than one less. */
+const planeCounts = [1, 3, 5];
+
 /** Names of the fields that hold for the whole cluster, not for one node. */
 const settingNames = ['featureGates', 'runtimeConfig', 'containerdConfigPatches'];
 /** Options of the components that have feature gates. */
@@ -122,6 +125,8 @@ function nodesOf(value: unknown): Pick<FromKind, 'nodes' | 'labels' | 'args' | '
   const workers = all.filter(({ role }) => role === 'worker');
   const planes = all.filter(({ role }) => role === 'control-plane');
   if (planes.length === 0) wrong('nodes', 'a list with a node of the role control-plane');
+  if (planes.length > 1 && !planeCounts.includes(planes.length))
+    refuse(`nodes: ${planes.length} of the role control-plane`, `a control plane has ${planeCounts.join(', ')} machines`);
   if (workers.length > 0 && planes.some(({ labels }) => !isEmpty(labels)))
     refuse('nodes[0].labels', 'the control plane is on no node where there are workers');
   if (workers.length > 0 && planes.some(({ mounts }) => mounts.length > 0))

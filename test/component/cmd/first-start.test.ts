@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { assertFree, dataDirOf, createProgress, up } from '#cluster/start';
+import type { UpOptions } from '#cluster';
 import { createLogger } from '#component-base';
 import { systemClock, systemRng } from '#host';
 
@@ -23,7 +24,7 @@ afterAll(async () => {
 
 const clock = systemClock();
 const silent = { clock, rng: systemRng(), logger: createLogger({ clock, component: 'test', write: () => {} }) };
-const start = (dataDir: string, flags: { port?: number }) =>
+const start = (dataDir: string, flags: Pick<Partial<UpOptions>, 'port' | 'runtime' | 'componentArgs'>) =>
   up(
     { name: 'first', dataDir, nodes: 0, keepKubeconfig: true, program: [], env: {}, ...flags },
     { ...silent, progress: createProgress({ write: () => true }, clock) },
@@ -45,4 +46,18 @@ it('takes back everything where its port is taken, and starts with another one',
   // What is there by now is a cluster's, and a later start that fails keeps it.
   await expect(start(dataDir, { port })).rejects.toThrow('is taken');
   expect(existsSync(join(dataDir, 'store'))).toBe(true);
+});
+
+it('gives the feature gates of a configuration to all but simulated nodes, which take no flags', async () => {
+  const dataDir = dataDirOf('gates', join(dir, 'gates'));
+  const gates = ['feature-gates=AllAlpha=false'];
+  const simulated = { runtime: 'simulated' } as const;
+  const cluster = await start(dataDir, {
+    ...simulated,
+    componentArgs: { 'kube-apiserver': gates, kubelet: gates, 'kube-proxy': gates },
+  });
+  await cluster.stop();
+  await expect(start(dataDir, { ...simulated, componentArgs: { kubelet: ['max-pods=5'] } })).rejects.toThrow(
+    'are for real nodes',
+  );
 });
