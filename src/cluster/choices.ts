@@ -13,7 +13,7 @@ import { type ClusterSettings, loadSettings, podCidrFor, type RuntimeChoice } fr
 import { topologyOf } from './state/topology.ts';
 import type { UpOptions } from './up.ts';
 
-/** Of a control plane that machines join, as kubeadm's. */
+/** The port of the API of a control plane that machines join, which is kubeadm's default, too. */
 const apiserverPort = 6443;
 
 /** Chooses between real and simulated nodes; throws when real ones were asked for and cannot be had. */

@@ -43,7 +43,7 @@ export interface ControlPlaneOptions {
   audit?: AuditFiles;
   /** Absent: objects are stored as they are. */
   encryption?: { path: string; reload: boolean };
-  /** Of the store; '' keeps everything in memory. */
+  /** The folder of the store; '' keeps everything in memory. */
   dataDir: string;
   /** The cluster ran before: a store that is gone is damage. */
   storeMustExist?: boolean;
@@ -53,7 +53,7 @@ export interface ControlPlaneOptions {
   etcd?: EtcdAccess;
   pki: ClusterPki;
   port: number;
-  /** Of all pods; default: `clusterNetworks.podCidr`. */
+  /** The range of the addresses of all pods; default: `clusterNetworks.podCidr`. */
   podCidr?: string;
   /** Where nodes and pods reach the apiserver; also in its certificate. */
   advertiseAddress: string;
@@ -67,7 +67,7 @@ export interface ControlPlaneOptions {
   socket?: string;
   /** Opens connections to kubelets and pods. */
   dialKubelet?: Dial;
-  /** Who serves metrics.k8s.io; default: the kubelets tell, through the apiserver. */
+  /** Who serves metrics.k8s.io; by default the apiserver does, from what kubelets measure. */
   metrics?: KeptFlags['metrics'];
   /** What a simulated node uses; undefined for a node that is not in this process. */
   nodeStats?: NodeStatsShortcut;
@@ -86,7 +86,7 @@ export interface ControlPlaneDeps {
   descriptions?(): Promise<string | undefined>;
   /** Freezes objects all the way down, to find who writes to shared state: for tests. */
   deepFreeze?: boolean;
-  /** Of the process, under which everything beside the apiserver runs; default: one of its own. */
+  /** The process's supervisor, under which everything beside the apiserver runs; default: a new one. */
   supervisor?: Supervisor;
 }
 
@@ -104,7 +104,7 @@ export interface PlaneAccess {
   readonly decisions: Decisions;
   /** Keeps everything beside the apiserver running, each on its own. */
   readonly supervisor: Supervisor;
-  /** Of all pods. */
+  /** The range of the addresses of all pods. */
   readonly podCidr: string;
   /** What loops decided last about an object, and the scheduler about the pod with that uid, while it is remembered. */
   about(object: ObjectId, uid: string): Promise<Told>;

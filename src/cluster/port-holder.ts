@@ -22,7 +22,7 @@ async function holds(proc: string, pid: string, sockets: ReadonlySet<string>): P
   return targets.some((target) => sockets.has(target));
 }
 
-/** ` by nginx (process 71)`, or nothing where it cannot be seen. */
+/** ` by nginx (process 71)`, or an empty text where the process cannot be seen. */
 export async function byWhom(port: number, proc = '/proc'): Promise<string> {
   const tables = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(join(proc, 'net', name), 'utf8').catch(() => '')));
   const sockets = new Set(tables.flatMap((table) => listenersIn(table, port)).map((inode) => `socket:[${inode}]`));

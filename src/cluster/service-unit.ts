@@ -10,7 +10,7 @@ export interface ServiceUnit {
 export interface ServiceOptions {
   /** What runs, for people. */
   description: string;
-  /** Of the unit, without `.service`. */
+  /** The name of the unit, without `.service`. */
   name: string;
   /** Executable and arguments. */
   command: readonly string[];

@@ -1,4 +1,4 @@
-// Why a cluster does not start, in the words of whoever typed the command.
+// Why a cluster does not start, in words for the user who typed the command.
 import { byWhom } from './port-holder.ts';
 
 type ListenError = Error & { code?: string; port?: number; address?: string };

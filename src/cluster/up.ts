@@ -50,15 +50,15 @@ export interface UpOptions extends UpFlags {
   name: string;
   /** Absolute. */
   dataDir: string;
-  /** Ports of this machine that lead to nodes; absent: as before, or none. */
+  /** Ports of this machine that lead to nodes. Absent: those of the last start, if any. */
   portMappings?: PortMapping[] | undefined;
-  /** Folders of this machine that nodes see; absent: as before, or none. */
+  /** Folders of this machine that nodes see. Absent: those of the last start, if any. */
   mounts?: NodeMount[] | undefined;
   /** An etcd to keep the data in; absent: as before, or a store of its own. */
   etcd?: EtcdLocation | undefined;
-  /** The audit log of this run; absent: none. */
+  /** The audit log of this run; absent where requests are not recorded. */
   audit?: AuditFiles | undefined;
-  /** Flags of components; of those that are absent: as before, or none. */
+  /** Flags of components. Components that are absent keep those of the last start. */
   componentArgs?: ComponentArgs;
   /** How to run this program, for node agents. */
   program: readonly string[];
@@ -128,14 +128,14 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
   }
 }
 
-/** Of a first start that failed before there was a cluster nothing is left, unless others hold a part of it or can say why. */
+/** Removes everything of a first start that failed before there was a cluster, unless another program holds a part of it or its logs can say why. */
 async function forgetStart({ dataDir, etcd, controlPlanes, machine }: ClusterSettings): Promise<void> {
   if (etcd || controlPlanes || machine || (await loadSettings(dataDir)) !== undefined) return;
   const { removeStart } = await import('./state/removal.ts');
   await removeStart(dataDir);
 }
 
-/** Those in the data directory whose paths are the longest. */
+/** The sockets in the data directory that have the longest paths. */
 function socketsOf(settings: ClusterSettings): string[] {
   const { dataDir, runtime, machine } = settings;
   const { controlSocket, apiSocket } = clusterPaths(dataDir);

@@ -1,5 +1,5 @@
-// As whom apiservers speak to kubelets, and what that user may do there: what upstream's role for it allows (nodes/proxy, nodes/log, nodes/stats,
-// ...), and at the API to read nodes.
+// The user as which apiservers speak to kubelets. It may do what upstream's role for it allows (nodes/proxy, nodes/log, nodes/stats, ...), and read
+// nodes at the API.
 import type { KubeClient } from '#client';
 import { type Applied, applyObjects } from '../add-ons/apply.ts';
 

@@ -4,10 +4,10 @@ import { atomicWrite, readFileIfExists } from '#host';
 
 const pathOf = (dataDir: string): string => join(dataDir, 'previous-context');
 
-/** '' for none. */
+/** An empty text means that no context was current. */
 export const keepPreviousContext = (dataDir: string, context: string): Promise<void> => atomicWrite(pathOf(dataDir), context);
 
-/** Undefined: there was none. */
+/** The context that was current before the cluster started; undefined where none was kept. */
 export async function previousContext(dataDir: string): Promise<string | undefined> {
   return (await readFileIfExists(pathOf(dataDir)))?.toString('utf8') || undefined;
 }

@@ -1,5 +1,5 @@
-// How people reach the apiserver of a running cluster, told where they and other commands look: the cluster's own kubeconfig, the user's, and who
-// runs it. A managed control plane changes it while it lives.
+// How people reach the apiserver of a running cluster. It is written where they and other commands look: into the cluster's own kubeconfig, the
+// user's, and the record of the process that runs the cluster. A managed control plane changes it while it runs.
 import { kubeconfigFor, writeKubeconfig } from '#client';
 import type { Clock } from '#utils';
 import type { ControlPlaneEndpoint } from '../cloud/endpoint.ts';
@@ -14,13 +14,13 @@ import { addUserContext } from './user-kubeconfig.ts';
 
 export interface Access {
   server: string;
-  /** In its certificate, where the URL names an address. */
+  /** The name in the apiserver's certificate, where the URL has an address. */
   serverName?: string;
 }
 
 /**
- * By the endpoint's name where this machine knows it, by its address otherwise, with the name for TLS. A private endpoint is found by its name alone, from inside
- * the cluster's network.
+ * The URL of an endpoint: with its name where this machine can look it up, otherwise with its address, and the name for TLS beside it. A private
+ * endpoint is found by its name alone, from inside the cluster's network.
  */
 export async function accessBy(
   { publicServer, server }: Pick<ControlPlaneEndpoint, 'publicServer' | 'server'>,
@@ -79,7 +79,7 @@ export class UserAccess {
         (error: unknown) => (error as Error).message,
       );
   }
-  /** Of a managed control plane. */
+  /** Writes the new endpoint of a managed control plane everywhere. */
   async tellEndpoint(endpoint: ControlPlaneEndpoint): Promise<void> {
     await this.tell(await accessBy(endpoint, (name) => addressesOf(name, this.#clock)));
   }
@@ -89,7 +89,7 @@ export class UserAccess {
     return this.#writeState();
   }
 
-  /** For `down`. */
+  /** Keeps the context that was current, so that `down` can select it again. */
   async #keepPrevious(context: string | undefined): Promise<undefined> {
     if (context !== undefined) await keepPreviousContext(this.#options.settings.dataDir, context);
   }

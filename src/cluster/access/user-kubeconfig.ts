@@ -20,8 +20,8 @@ function targetPath(env: Env): string {
 }
 
 /**
- * Gives the context that was current in the file before; '' for none, undefined where it was this one already. Rejects with a sentence that names
- * the file.
+ * Adds the context to the user's kubeconfig. Resolves with the context that was current before: '' where there was none, undefined where it was this
+ * one already. Rejects with a sentence that names the file.
  */
 export async function addUserContext(config: Kubeconfig, env: Env): Promise<string | undefined> {
   const path = targetPath(env);
@@ -35,7 +35,7 @@ export async function addUserContext(config: Kubeconfig, env: Env): Promise<stri
 
 export interface ContextToRemove {
   name: string;
-  /** It is taken out only where it still points there. */
+  /** The context is removed only where it still points to this server. */
   server?: string | undefined;
   /** Becomes current again where `name` is and this one still exists. */
   previous?: string | undefined;
@@ -56,7 +56,7 @@ export async function removeUserContext({ name, server, previous }: ContextToRem
   }
 }
 
-/** In `config`, or in another of the files that kubectl reads with it. */
+/** Whether `config`, or another of the files that kubectl reads with it, has the context. */
 const hasContext = (name: string, config: Kubeconfig, env: Env): boolean =>
   [config, ...kubeconfigPaths(env).flatMap((path) => readable(path) ?? [])].some(({ contexts }) =>
     contexts.some((context) => context.name === name),

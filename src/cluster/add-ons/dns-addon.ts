@@ -87,7 +87,7 @@ const applyDns = (client: KubeClient, selector?: Record<string, string>): Promis
     },
   ]);
 
-/** The node's name server; undefined where it runs none. The hint sends the node's own pods there (KEP-3015). */
+/** The endpoint of the node's name server; undefined where the node runs none. The hint sends the node's own pods there (KEP-3015). */
 function endpointOf({ metadata, status }: Node): Endpoint | undefined {
   const address = status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
   if (metadata.labels?.[dnsNodeLabel] !== 'true' || address === undefined) return undefined;

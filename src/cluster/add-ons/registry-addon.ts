@@ -24,7 +24,7 @@ export const registryName = (port: number): string => `localhost:${port}`;
 /** Where nodes find what has that name. */
 export const registryMirror = (port: number): string => `${registryName(port)}=http://${endpointAddress}:${port}`;
 
-/** The program's path. Throws a sentence where there is none. */
+/** The path of the registry's program. Throws an error that says what to install where there is no such program. */
 export function registryProgram(): string {
   const found = findProgram('docker-registry') ?? findProgram('registry');
   if (found) return found;
@@ -35,7 +35,7 @@ export function registryProgram(): string {
 
 export interface RegistrySetup {
   port: number;
-  /** Of the cluster; images are kept in `registry` there. */
+  /** The cluster's folder; images are kept in `registry` below it. */
   dataDir: string;
   plane: PlaneAccess;
   /** Sockets among the nodes. */
@@ -116,7 +116,7 @@ const hosting = (port: number): string =>
     help: 'https://github.com/kubernetes/enhancements/tree/master/keps/sig-cluster-lifecycle/generic/1755-communicating-a-local-registry',
   });
 
-/** Starts the registry and tells about it. Rejects with a sentence when it cannot be had. */
+/** Starts the registry and publishes its address in the cluster. Rejects with a sentence when it cannot start. */
 export async function startRegistry(
   setup: RegistrySetup,
   { clock, supervisor }: { clock: Clock; supervisor: Supervisor },

@@ -1,4 +1,4 @@
-// Storage as an add-on: the class `standard`, which claims get that name none, and the provisioner behind it, as kind and k3s have them.
+// Storage as an add-on: the class `standard`, which claims without a class get, and the provisioner behind it, as kind and k3s have them.
 import { join } from 'node:path';
 import { isAlreadyExists, isNotFound } from '#apimachinery/errors';
 import type { StorageClass } from '#api/storage/v1';
@@ -13,7 +13,7 @@ import { runOwnLoop } from './own-loop.ts';
 
 export interface StorageSetup {
   plane: PlaneAccess;
-  /** Of the cluster; the nodes' disks are in it. */
+  /** The cluster's folder; the disks of its nodes are below it. */
   dataDir: string;
   /** The nodes are simulated: volumes have no directories. */
   simulated: boolean;
@@ -41,7 +41,7 @@ async function createClass(client: KubeClient): Promise<void> {
   });
 }
 
-/** Starts the provisioner. The class is made by the first start alone, which the role remembers: whoever changes or deletes it has the last word. */
+/** Starts the provisioner. Only the first start makes the class, which the role remembers: a class that a user changed or deleted stays so. */
 export async function startStorage(
   { plane, dataDir, simulated }: StorageSetup,
   deps: { clock: Clock; rng: Rng; logger: Logger },

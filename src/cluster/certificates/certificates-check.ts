@@ -36,7 +36,7 @@ export interface KeptAuthority {
 
 const days = 365;
 
-/** Those of the cluster that are on this machine, with their keys. */
+/** The certificate authorities of the cluster that are on this machine, with their keys. */
 export async function clusterAuthorities(dataDir: string): Promise<KeptAuthority[]> {
   const { pki } = clusterPaths(dataDir);
   const places: [string, string][] = [
@@ -125,7 +125,7 @@ export async function clusterCertificates(dataDir: string): Promise<KeptCertific
   return kept;
 }
 
-/** For the same subject, names and purposes, with a key of its own. */
+/** Issues the certificate again, for the same subject, names and purposes, with a new key. */
 function issuedAgain(
   { subject, dnsNames, ips, emails, uris, usages }: ParsedCertificate,
   ca: CertificateAuthority,
@@ -147,7 +147,7 @@ export async function renewCertificates(dataDir: string, which: (certificate: Ke
   return renewed;
 }
 
-/** Of its life, less than half is left: long before the end. */
+/** Whether less than half of the certificate's life is left, which is long before it ends. */
 export const isAging = ({ certificate: { notBefore, notAfter } }: KeptCertificate, clock: Clock): boolean =>
   notAfter - clock.now() < (notAfter - notBefore) / 2;
 

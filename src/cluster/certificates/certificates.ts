@@ -23,8 +23,8 @@ export interface ClusterPki {
   authority: CertificateAuthority;
   frontProxyAuthority: CertificateAuthority;
   /**
-   * Signs what kubelets serve with, and is believed by nobody but the apiserver: whoever gets such a certificate is no apiserver to its clients. Absent in
-   * clusters from before there was one, where `authority` signs that, too.
+   * The authority that signs the serving certificates of kubelets. Only the apiserver trusts it, so that nobody who gets such a certificate can pose
+   * as an apiserver. Absent in clusters that were made before it existed, where `authority` signs these too.
    */
   kubeletAuthority: CertificateAuthority | undefined;
   serviceAccount: { publicKey: string; privateKey: string };

@@ -37,7 +37,7 @@ export interface DescribedCluster {
 
 interface Facts {
   settings: Pick<ClusterSettings, 'name' | 'endpointAccess' | 'dataDir'>;
-  /** Those of the control plane in the customer's subnets; at least one. */
+  /** The control plane's network interfaces in the customer's subnets; there is at least one. */
   interfaces: readonly NetworkInterface[];
   ca: string;
 }

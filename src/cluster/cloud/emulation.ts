@@ -31,7 +31,7 @@ export interface EmulationDeps {
 }
 
 export interface Emulation {
-  /** Of the vendor's API, as this machine reaches it. */
+  /** The URL of the vendor's API, as this machine reaches it. */
   url: string;
   /** Where its keys, its facts and the configuration for managers are. */
   dir: string;
@@ -88,7 +88,7 @@ async function tagNetwork(
   for (const { id } of [vpc, ...subnets, routeTable, group]) await cloud.changeTags({ resourceId: id, set: { ...tags } });
 }
 
-/** At the same port as before where that is free: configurations that people have copied go on. */
+/** Serves at the same port as before where that is free, so that configurations that people have copied keep working. */
 async function serveAgain(emulator: Parameters<typeof serveEmulator>[0], dir: string, logger: Logger): Promise<EmulatorServer> {
   const path = join(dir, 'port');
   const before = Number((await readFileIfExists(path))?.toString('utf8') ?? 0);
@@ -129,7 +129,7 @@ export async function startEmulation(
 export const vendorPublicAddresses = async (emulator: EmulatorName): Promise<boolean> =>
   (await loadEmulator(emulator)).publicAddresses === true;
 
-/** By key, what is given by name. */
+/** The values by key; they are given by name. */
 const flagValues = (flags: ProviderFlags = {}, given: ManagerSetup['flags'] = {}): ProviderFlagValues =>
   Object.fromEntries(Object.entries(flags).map(([key, { name, default: usual }]) => [key, given[name] ?? usual]));
 

@@ -10,7 +10,7 @@ interface Start extends Pick<UpFlags, 'nodes' | 'cloudProviderEmulator' | 'cloud
 interface Shape {
   /** Nodes are machines, and no instances of a cloud. */
   machines: boolean;
-  /** Machines that the control plane is on; absent: none. */
+  /** The machines that the control plane is on; absent where it is on this one. */
   controlPlanes: readonly string[] | undefined;
 }
 

@@ -3,7 +3,7 @@
 /** Shape of a cluster: the control plane among its nodes, or in the provider's network. */
 export type Topology = (typeof topologies)[number];
 export const topologies = ['self-managed', 'managed'] as const;
-/** Of a managed control plane, as Amazon EKS calls and means them. */
+/** Who reaches the endpoint of a managed control plane, in the words of Amazon EKS. */
 export type EndpointAccess = (typeof endpointAccesses)[number];
 export const endpointAccesses = ['public', 'public-and-private', 'private'] as const;
 

@@ -13,9 +13,9 @@ export { type EndpointAccess, endpointAccessOf, type Topology } from './endpoint
 export interface ControlPlaneEndpoint {
   /** Where nodes look for the apiserver. */
   readonly server: { host: string; port: number };
-  /** In the Service `kubernetes`. */
+  /** The address and port that the Service `kubernetes` leads to. */
   readonly advertised: { address: string; port: number };
-  /** In the apiserver's certificate. */
+  /** The names and addresses in the apiserver's certificate. */
   readonly names: { dnsNames: readonly string[]; ips: readonly string[] };
   /** Makes what it needs in the cloud. */
   open(network: ClusterNetwork): Promise<void>;

@@ -37,13 +37,13 @@ export interface MachinesOptions {
   layout?: KeptFlags['layout'] | undefined;
   /** Whether there are nodes beside those of the control plane; default: true. */
   workers?: boolean;
-  /** Of all pods; default: `clusterNetworks.podCidr`. */
+  /** The range of the addresses of all pods; default: `clusterNetworks.podCidr`. */
   podCidr?: string;
   /** Whether new nodes enforce network policies. */
   networkPolicy?: boolean;
-  /** Of kube-proxy on new nodes. */
+  /** The mode of kube-proxy on new nodes. */
   proxyMode?: ProxyMode | undefined;
-  /** Of new nodes. */
+  /** Who makes the pod network of new nodes. */
   cni?: KeptFlags['cni'] | undefined;
   /** A user's flags of kubelet and kube-proxy. */
   componentArgs?: ComponentArgs;
@@ -100,7 +100,7 @@ export class Machines {
       .filter(({ state }) => state !== 'terminated' && state !== 'shutting-down')
       .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
   }
-  /** Asks for the instances of these nodes that do not exist; starts none that was stopped. */
+  /** Asks for the instances of these nodes that do not exist. Instances that were stopped stay so. */
   async ensure(names: readonly string[]): Promise<Instance[]> {
     const known = new Map((await this.list()).map((instance) => [instance.name, instance]));
     const free = this.#places([...known.values()], names);
@@ -119,7 +119,7 @@ export class Machines {
   async add(name: string): Promise<Instance> {
     return this.#run(name, placeNamed(name) ?? this.#places(await this.list(), []).next().value);
   }
-  /** The instance of a node. Throws a sentence when there is none. */
+  /** The instance of a node. Rejects with a sentence when the node has no instance. */
   async of(name: string): Promise<Instance> {
     const all = await this.list();
     const found = all.find((instance) => instance.name === name);

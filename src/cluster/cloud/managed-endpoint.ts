@@ -34,7 +34,10 @@ const anybody = '0.0.0.0/0';
 export interface ManagedPlane {
   /** Makes what it needs in the provider's network, and gives the load balancer. `interfaces`: in the customer's. */
   open(provider: ClusterNetwork, network: ClusterNetwork, interfaces: readonly NetworkInterface[]): Promise<LoadBalancer>;
-  /** Once its machines are there. `own`: where it is in this process. `tell`: these interfaces have an apiserver that is well. */
+  /**
+   * Connects the endpoint once its machines exist. `own`: the control plane, where it is in this process. `tell` is called with the interfaces
+   * behind which an apiserver is healthy.
+   */
   connect(own: ControlPlane | undefined, tell: (addresses: readonly string[]) => Promise<void>): Promise<void>;
   /** Opens connections in the customer's network. */
   readonly dial: Dial;
@@ -49,7 +52,7 @@ export interface ManagedEndpointOptions {
   /** Six hex digits, in the endpoint's name. */
   mark: string;
   access: EndpointAccess;
-  /** As the service that manages control planes. */
+  /** The client of the account that manages control planes. */
   service: () => CloudClient;
   plane: ManagedPlane;
 }

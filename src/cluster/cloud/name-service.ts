@@ -14,7 +14,7 @@ export interface NameServicesOptions {
   /** Shown in the command line of the helper in each namespace. */
   mark: string;
   clock: Clock;
-  /** Name servers for all other names, as this machine reaches them; none: the machine's own. */
+  /** The name servers for all other names, as this machine reaches them. Without them the machine's own are used. */
   dnsUpstreams?: readonly string[];
   /** Name of the cloud's API inside its networks, and what serves it on a listening socket. */
   api?: { name: string; serve(handle: Server): Promise<unknown> };

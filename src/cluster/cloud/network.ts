@@ -12,16 +12,19 @@ export interface ClusterNetwork {
 }
 
 export const vpcCidr = '10.77.0.0/16';
-/** Of the provider's network, which a managed control plane is in. */
+/** The range of the provider's network, which a managed control plane is in. */
 export const providerCidr = '10.177.0.0/16';
-/** Of the apiserver and the name server, as nodes and pods see them: in the first zone, and (managed control planes) in the second. */
+/**
+ * The addresses of the apiserver and the name server, as nodes and pods see them: one in the first zone and, for managed control planes, one in the
+ * second.
+ */
 export const endpointAddress = '10.77.0.10';
 export const secondEndpointAddress = '10.77.16.10';
-/** Of `sagong up` where a managed control plane is on machines, in the provider's network and in the cluster's own. */
+/** The address of `sagong up` where a managed control plane is on machines, in the provider's network and in the cluster's own. */
 export const operatorAddress = (cidr: string): string => addressAt(9, cidr);
 /** Inside each subnet, of the cluster's first node. */
 const firstNodeHost = 11;
-/** Of its first control-plane machine: before the nodes. */
+/** The number of the first control-plane machine's address: it comes before those of the nodes. */
 const firstControlPlaneHost = 5;
 const subnetSize = 4096;
 
@@ -29,7 +32,7 @@ const subnetSize = 4096;
 export const clusterTag = 'sagong.dev/cluster';
 export const roleTag = 'sagong.dev/role';
 
-/** In a network with a /16. */
+/** The address with that number in a network with a /16. */
 const addressAt = (offset: number, cidr = vpcCidr): string =>
   `${cidr.split('.').slice(0, 2).join('.')}.${Math.floor(offset / 256)}.${offset % 256}`;
 const subnetCidr = (index: number, cidr: string): string => `${addressAt(index * subnetSize, cidr)}/20`;

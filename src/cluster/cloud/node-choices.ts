@@ -18,7 +18,7 @@ type About = Pick<NodeAgentConfig, 'nodeName' | 'nodeDir' | 'apiserver'>;
 export const networkPolicyGrant = (enforced: KeptFlags['networkPolicy'] = 'nftables'): Grant => ({
   role: 'system:kube-network-policy',
   serviceAccount: 'kube-network-policy',
-  // Every machine has its certificate: where nobody enforces policies, it is good for nothing.
+  // Every machine has a certificate for enforcing policies. Where nobody enforces them, it gives no rights.
   rules: enforced === 'none' ? [] : networkPolicyRights,
 });
 

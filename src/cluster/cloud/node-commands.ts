@@ -72,7 +72,7 @@ export async function nodeCommands({ dataDir, program, clock }: NodeCommandOptio
 
 class Commands implements NodeCommands {
   readonly #cloud: CloudClient;
-  /** As the service that manages control planes. */
+  /** The client of the account that manages control planes. */
   readonly #service: CloudClient;
   readonly #settings: ClusterSettings;
   readonly #program: readonly string[];
@@ -149,7 +149,7 @@ class Commands implements NodeCommands {
   async reboot(name: string): Promise<void> {
     const { id, cloud } = await this.#of(name);
     const { initPid } = await cloud.getInstance({ instanceId: id });
-    // As at other clouds, an instance stays `running` while it reboots; its first process tells one boot from the next.
+    // As in other clouds, an instance stays `running` while it reboots; the identity of its first process distinguishes one boot from the next.
     const rebooted = ({ state, ...now }: Instance): boolean =>
       state === 'running' && (initPid === undefined || (now.initPid !== undefined && now.initPid !== initPid));
     await this.#settled(await cloud.rebootInstance({ instanceId: id }), 'running', rebooted);
@@ -238,7 +238,7 @@ class Commands implements NodeCommands {
       ...(instanceType !== undefined && { instanceType }),
     });
   }
-  /** The API answers when a change is accepted; states tell its progress. */
+  /** Waits until the instance has reached the state: the API answers as soon as it accepts a change. */
   async #settled(
     { id, name }: Instance,
     wanted: Instance['state'],

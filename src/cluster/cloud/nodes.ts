@@ -208,7 +208,7 @@ export class ClusterNodes {
       config: { url, tokenFile: cloud.customerTokenFile, caFile: cloud.caFile, ...this.#cloudConfig() },
     });
   }
-  /** What the cloud's provider is told of the cluster. */
+  /** The part of the provider's configuration that says for which cluster and in which network it works. */
   #cloudConfig() {
     const { vpc, routeTable, subnets } = this.#network as ClusterNetwork;
     return {
@@ -259,7 +259,7 @@ export class ClusterNodes {
     });
     return new Map(await Promise.all(times));
   }
-  /** Of the node with that number, from 0, while it has power. */
+  /** The address of the node with that number, from 0, while its machine is on. */
   #addressOf(node: number): string | undefined {
     const name = this.#options.settings.nodes[node];
     return this.#instances.find((instance) => instance.name === name)?.privateAddress;

@@ -8,14 +8,14 @@ import type { Clock } from '#utils';
 import { clusterPaths } from '../state/paths.ts';
 import { cloudSaidMax, cloudStopTimeoutMs } from './limits.ts';
 
-/** What the process tells the one that started it, over IPC. */
+/** The message that the cloud's process sends over IPC to the process that started it. */
 export interface Announcement {
   port?: number;
   noUplink?: string;
 }
 
 export interface CloudProcessOptions {
-  /** Of the cluster. */
+  /** The cluster's folder. */
   dataDir: string;
   /** Executable and arguments. */
   command: readonly string[];

@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 
 const modules = '/node_modules';
 
-/** Of a program: `<prefix>/bin/node` needs its whole prefix, any other its own folder. */
+/** The folder that a program needs: `<prefix>/bin/node` needs its whole prefix, any other program its own folder. */
 const prefixOf = (path: string): string => (basename(dirname(path)) === 'bin' ? dirname(dirname(path)) : dirname(path));
 
 /** The folder that a script and all that it loads is in. */

@@ -36,11 +36,11 @@ export interface ClusterCloudDeps extends CloudDeps {
 
 export interface ClusterCloud {
   readonly settings: CloudSettings;
-  /** Of the API, as this machine reaches it. */
+  /** The URL of the API, as this machine reaches it. */
   readonly url: string;
-  /** As the cluster's owner. */
+  /** The client of the cluster's owner. */
   readonly client: CloudClient;
-  /** As the service that manages control planes, and nobody else's resources. */
+  /** The client of the account that manages control planes; it sees nobody else's resources. */
   readonly service: CloudClient;
   /** Why its instances have no way out of the machine, where they were to have one. */
   readonly noUplink: string | undefined;
@@ -159,7 +159,7 @@ function deferred<T>(): { promise: Promise<T>; resolve(value: T): void } {
 
 const tell = (announcement: Announcement): void => void process.send?.(announcement);
 
-/** Whether there is a way out of the machine is known when the networks are first made. */
+/** Reports whether this machine has a way out, which is known when the networks are first made. */
 function tellingUplink(machine: MachineDriver): Driver {
   let told = false;
   return {

@@ -11,7 +11,7 @@ import { issueCertificate } from '#pki';
 
 /** Kept in `cloud.json`. */
 interface Kept {
-  /** Of the API on loopback; 0 picks a free one at the first start. */
+  /** The port of the API on loopback; 0 picks a free one at the first start. */
   port: number;
   /** Public addresses, as the machine sees them. */
   publicCidr: string;

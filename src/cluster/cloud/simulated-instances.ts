@@ -6,7 +6,7 @@ import type { Dial } from '#wire';
 import type { SimulatedNodes } from '../nodes/simulated-nodes.ts';
 
 export interface SimulatedInstances {
-  /** For the cloud. */
+  /** The cloud's driver of these instances. */
   driver(context: DriverContext): Driver;
   /** Gives the instances their kubelets: only now is there an apiserver for them. */
   connect(nodes: SimulatedNodes): void;

@@ -116,7 +116,7 @@ export async function cloudManagerWith(ours: CloudManagerSettings, given: Words)
 
 /** What a node decides of its kubelet and a user's flags may change. */
 export interface NodeKubelet extends Pick<KubeletSettings, 'options' | 'serving' | 'healthz'> {
-  /** Of flags that are taken and change nothing. */
+  /** Warnings about flags that are accepted and change nothing. */
   warnings: readonly string[];
 }
 

@@ -109,7 +109,7 @@ const owned: Record<ArgComponent, Record<string, string>> = {
     'write-config-to': 'run sagong kube-proxy --write-config-to alone',
   },
 };
-/** Of components that share a process. */
+/** Flags that components of one process cannot have each for itself, with what to use instead or why they have no meaning. */
 const shared: Record<string, string> = {
   v: logs,
   vmodule: logs,

@@ -24,7 +24,7 @@ export function parseWords<F extends FlagTable>(component: ArgComponent, flags: 
   }
 }
 
-/** Values that only a component of a node would refuse, long after the start: told now. */
+/** Refuses values that only a component of a node would refuse, long after the start. */
 async function ofNodes(component: ArgComponent, words: readonly string[]): Promise<readonly string[]> {
   if (component !== 'kubelet') return [];
   const { kubeletFlags, kubeletSettings } = await import('#kubelet');

@@ -24,7 +24,7 @@ import { keepRoutes } from './customer-side.ts';
 interface Deps {
   clock: Clock;
   logger: Logger;
-  /** Of the process; default: one of its own. */
+  /** The process's supervisor; default: a new one. */
   supervisor?: Supervisor;
 }
 

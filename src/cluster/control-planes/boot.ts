@@ -35,7 +35,7 @@ const absent = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'ENOENT') throw error;
 };
 
-/** Of these machines, by name; default: all. */
+/** Prepares the machines with these names; default: all of them. */
 export async function prepareControlPlanes(
   { settings, pki, program, machines, clock }: BootOptions,
   names: readonly string[] = settings.controlPlanes ?? [],

@@ -95,7 +95,7 @@ function apiserver({
   };
 }
 
-/** Of what asks the apiserver of its own machine, and serves its health on loopback. */
+/** The flags of components that ask the apiserver of their own machine and serve their health on loopback. */
 const client = (kubeconfig: string, files: ReturnType<typeof controlPlaneFiles>): Flags => ({
   kubeconfig,
   'authentication-kubeconfig': kubeconfig,

@@ -1,4 +1,5 @@
-// What a control-plane machine's agent process is told: written by `sagong up` into the machine's folder, beside its certificates and kubeconfigs.
+// The configuration of a control-plane machine's agent process. `sagong up` writes it into the machine's folder, beside its certificates and
+// kubeconfigs.
 import { join } from 'node:path';
 import { kubeletAuthorityName } from '../certificates/certificates.ts';
 import { nodeDir } from '../state/paths.ts';
@@ -44,7 +45,7 @@ export interface ControlPlaneConfig extends ControlPlaneMember {
   podCidr: string;
   /** The cloud-controller-manager runs on the machine. */
   cloud: boolean;
-  /** Of the API; default: `apiPort`. */
+  /** The port of the API; default: `apiPort`. */
   port?: number;
   /** Absent: nodes and pods are reached as all else is. */
   customer?: CustomerSide;
@@ -117,6 +118,6 @@ export function readAtStart(program: ControlPlaneProgram, directory: string): st
   return read[program];
 }
 
-/** Those that a machine has. */
+/** The programs that run on a machine. */
 export const programsOf = ({ cloud, etcdOnly = false }: Pick<ControlPlaneConfig, 'cloud' | 'etcdOnly'>): ControlPlaneProgram[] =>
   etcdOnly ? ['etcd'] : controlPlanePrograms.filter((program) => program !== 'cloud-controller-manager' || cloud);

@@ -46,7 +46,10 @@ function asideOf(directory: string): string {
   }
 }
 
-/** For a control plane of which nothing runs. Gives where the member's data of before is kept; undefined: it had none. */
+/**
+ * Restores a snapshot for a control plane of which nothing runs. Resolves with the folder where the member's earlier data are kept; undefined where
+ * it had none.
+ */
 export async function restoreEtcdSnapshot(config: ControlPlaneConfig, file: string): Promise<string | undefined> {
   const { etcdData } = filesOf(config);
   // etcdctl had this before etcd 3.6 gave it to a tool for files.

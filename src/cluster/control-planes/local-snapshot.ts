@@ -8,7 +8,7 @@ import { loadSettings } from '../state/settings.ts';
 import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneDir } from './config.ts';
 import { saveEtcdSnapshot } from './etcd-snapshot.ts';
 
-/** Every machine of the control plane that has a disk, as it is told on this machine; none: the cluster is another kind. */
+/** Every machine of the control plane that has a disk on this machine. The list is empty for clusters whose control plane is not on machines. */
 export async function localPlanes(dataDir: string): Promise<ControlPlaneConfig[]> {
   const { controlPlanes = [], layout } = (await loadSettings(dataDir)) ?? {};
   const found: ControlPlaneConfig[] = [];

@@ -34,7 +34,7 @@ export interface ControlPlaneMachinesOptions {
   names: readonly string[];
   /** How to run this program. */
   program: readonly string[];
-  /** Of the cluster; `pods`: the machines are nodes. */
+  /** The cluster's layout. With `pods` the machines are nodes. */
   layout?: KeptFlags['layout'] | undefined;
   /** Absent: the machines are in the cluster's own network. */
   managed?: ManagedMachines | undefined;
@@ -64,7 +64,7 @@ export class ControlPlaneMachines {
       address: controlPlanePlace(index, subnets.length, vpc.cidr).address,
     }));
   }
-  /** Of the API, at every machine and before them. */
+  /** The port of the API, at every machine and at the load balancer. */
   get port(): number {
     return this.#options.managed ? managedApiPort : apiPort;
   }
@@ -81,7 +81,7 @@ export class ControlPlaneMachines {
     const { managed } = this.#options;
     return [(await this.balancer()).address, ...(managed ? [managed.endpoint, ...managed.interfaces] : [])];
   }
-  /** In the control plane's own network: services see the customer's instances, too, and those carry what tags they like. */
+  /** Lists the instances in the control plane's own network. The account sees the customer's instances, too, and those may carry any tags. */
   async list(): Promise<Instance[]> {
     const tags = { [clusterTag]: this.#options.cluster, [roleTag]: role };
     const all = await listAll((page) => this.#cloud.listInstances({ tags, ...page }));
@@ -111,7 +111,10 @@ export class ControlPlaneMachines {
       })
     );
   }
-  /** Asks for the instances that do not exist, starts none that was stopped, and has the load balancer know all. Their disks must be prepared. */
+  /**
+   * Asks for the instances that do not exist, and puts all of them behind the load balancer. Instances that were stopped stay so. Their disks must
+   * be prepared.
+   */
   async ensure(names: readonly string[] = this.#options.names): Promise<Instance[]> {
     const group = await ensureControlPlaneGroup(this.#cloud, this.#network, this.port);
     const known = new Map((await this.list()).map((instance) => [instance.name, instance]));

@@ -16,7 +16,7 @@ interface ManagedPlanesOptions extends ControlPlaneMachinesOptions {
   managed: ManagedMachines;
   clock: Clock;
   logger: Logger;
-  /** As the service that manages control planes, and as the cluster's owner. */
+  /** The client of the account that manages control planes, and that of the cluster's owner. */
   service: () => CloudClient;
   customer: () => CloudClient;
 }
@@ -77,7 +77,7 @@ export class ManagedPlanes implements ManagedPlane {
       throw error;
     }
   }
-  /** Names lead to interfaces whose apiserver is well, as the load balancer sees it; to all of them where none is. */
+  /** Points the endpoint's names to the interfaces whose apiserver the load balancer sees as healthy; to all of them where none is. */
   async #watch(tell: (addresses: readonly string[]) => Promise<void>): Promise<never> {
     const { managed, clock, logger } = this.#options;
     let told: readonly string[] = managed.interfaces;

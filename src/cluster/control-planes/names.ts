@@ -1,9 +1,9 @@
 // Names and places of a cluster's control-plane machines. Pure.
 import type { ClusterSettings } from '../state/settings.ts';
 
-/** Of the API, at every machine and at the load balancer before them. */
+/** The port of the API, at every machine and at the load balancer before them. */
 export const apiPort = 6443;
-/** Of a managed one, and of the endpoint before it. */
+/** The port of a managed control plane's API, and of the endpoint before it. */
 export const managedApiPort = 443;
 /** Machines of a managed one that have an apiserver, and an interface in the customer's network; the others have etcd alone. */
 export const managedApiservers = 2;

@@ -11,7 +11,7 @@ export const managedMachines = ({ dataDir, podCidr = clusterNetworks.podCidr }: 
   destinations: [vpcCidr, podCidr],
 });
 
-/** Undefined: it is on none. */
+/** The options of the control plane's machines; undefined where it is on none. */
 export function machinesOptions(settings: ClusterSettings, program: readonly string[]): ControlPlaneMachinesOptions | undefined {
   const { name: cluster, dataDir, controlPlanes: names, layout, topology } = settings;
   if (!names) return undefined;

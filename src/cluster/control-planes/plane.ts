@@ -36,7 +36,7 @@ function patient(inner: Transport, clock: Clock): Transport {
 export interface PlaneAddress {
   /** `https://198.18.0.5:6443`. */
   url: string;
-  /** In its certificate; default: what the URL names. */
+  /** The name in the apiserver's certificate; default: what the URL names. */
   serverName?: string;
   /** Opens connections from elsewhere. */
   dial?: Dial;

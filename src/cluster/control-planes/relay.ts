@@ -1,4 +1,4 @@
-// A unix socket of this machine that leads to a control plane which is on none of its networks: for other commands of who has the cluster.
+// A unix socket of this machine that leads to a control plane which is in none of its networks. Other commands of the cluster's owner use it.
 import { rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';

@@ -4,10 +4,10 @@ import type { ControlPlaneMachines } from './machines.ts';
 export interface ControlPlaneState {
   name: string;
   zone: string;
-  /** Of the instance; `none`: there is no instance. */
+  /** The state of the instance; `none` where there is no instance. */
   state: string;
   address: string;
-  /** Of its apiserver, as the load balancer sees it. */
+  /** The state of its apiserver, as the load balancer sees it. */
   api: string;
 }
 

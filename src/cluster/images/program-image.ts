@@ -40,7 +40,7 @@ const file = (name: string, content: Uint8Array | string, mode = 0o644): TarEntr
   content: Buffer.from(content),
 });
 
-/** Libraries that this process has loaded, with the loader itself; none for a static Node. */
+/** The libraries that this process has loaded, with the loader itself. A statically linked Node has none. */
 function sharedLibraries(): string[] {
   const report = process.report.getReport() as unknown as { sharedObjects?: string[] };
   const loaded = (report.sharedObjects ?? []).filter(

@@ -14,7 +14,7 @@ type Csr = CertificateSigningRequest;
 const servingSigner = 'kubernetes.io/kubelet-serving';
 const clientSigner = 'kubernetes.io/kube-apiserver-client';
 const nodePrefix = 'system:node:';
-/** Addresses of a new Node are told a moment after it asked. */
+/** How long to wait for the addresses of a new Node, which its kubelet writes a moment after it asked. */
 const againMs = 1_000;
 /** Longer, and nobody waits for it any more. */
 const patienceMs = 15 * 60_000;
@@ -23,7 +23,7 @@ const same = (a: readonly string[], b: readonly string[]): boolean => a.length =
 
 const withoutAuthenticated = (groups: readonly string[]): string[] => groups.filter((group) => group !== 'system:authenticated');
 
-/** The groups of a program that runs beside the kubelet of that node, by the name in its certificate; undefined: there is none of that name. */
+/** The groups of a program that runs beside the kubelet of that node, by the name in its certificate; undefined where no program has that name. */
 const groupsBeside = (commonName: string, node: string): string[] | undefined =>
   [identities.kubeProxy, identities.dns, identities.networkPolicyOf(node)]
     .filter(({ name }) => name === commonName)
@@ -33,7 +33,7 @@ interface ApprovalView {
   request: Csr | undefined;
   /** That of the sender. */
   node: Node | undefined;
-  /** Of all nodes, the sender's among them. */
+  /** All Nodes, including that of the sender. */
   others: readonly Node[];
   /** Addresses under which pods reach the apiserver. */
   service: readonly string[];
@@ -45,7 +45,7 @@ const isReserved = (name: string): boolean =>
 
 const addressesOf = ({ status }: Node): string[] => (status?.addresses ?? []).map(({ address }) => address);
 
-/** Whoever was there first keeps an address that two nodes say they have. */
+/** Where two nodes claim an address, the Node that was created first keeps it. */
 const isBefore = (a: Node, b: Node): boolean => {
   const [first, second] = [a, b].map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '') || 0) as [number, number];
   return first < second || (first === second && (a.metadata.name ?? '') < (b.metadata.name ?? ''));

@@ -31,7 +31,7 @@ export interface JoiningFacts {
   growing: boolean;
   proxyMode: ProxyMode;
   networkPolicy: KeptFlags['networkPolicy'];
-  /** Of the control plane's components: others of it have the same. */
+  /** The flags of the control plane's components, which further control planes of the cluster get, too. */
   args: ComponentArgs;
 }
 

@@ -31,7 +31,7 @@ const signerName = 'kubernetes.io/kube-apiserver-client';
 const usages = ['digital signature', 'client auth'];
 
 interface BesideOptions {
-  /** Of certificates. */
+  /** The folder of the certificates. */
   dir: string;
   config: ClientConfig;
   /** The kubelet, which asks for the certificate. */

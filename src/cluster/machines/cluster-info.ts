@@ -1,5 +1,5 @@
-// What the public ConfigMap `cluster-info` says, from somebody whom nobody trusts yet: believed when the token signed it and its authority has the hash.
-// Whatever it holds instead is told in one sentence. Pure.
+// What the public ConfigMap `cluster-info` says. It comes from a server that is not trusted yet, and is believed when the token signed it and its
+// authority has the hash. Any other content is refused with one sentence. Pure.
 import { parseYaml } from '#apimachinery/codec';
 import { detachedJws, type ParsedCertificate, parseCertificates, publicKeyDer, secretsEqual, sha256Hex } from '#pki';
 import { parseToken } from '../joining/tokens.ts';

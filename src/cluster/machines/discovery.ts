@@ -12,19 +12,19 @@ export interface Discovery {
   /** `10.0.0.1:6443`. */
   endpoint: string;
   token: string;
-  /** `sha256:<hex>`; empty: whoever knows the token is believed. */
+  /** `sha256:<hex>` of the authorities that are trusted. Without any, a server that knows the token is trusted. */
   hashes: readonly string[];
 }
 
 interface Deps {
   clock: Clock;
   signal?: AbortSignal | undefined;
-  /** Hears who is waited for, and why. */
+  /** Called with a sentence that says which server is waited for, and why. */
   tell?: ((sentence: string) => void) | undefined;
 }
 
 const path = '/api/v1/namespaces/kube-public/configmaps/cluster-info?timeout=10s';
-/** What TLS says of somebody who has no certificate of the authority that he named, or none for his address. */
+/** The codes of TLS for a server whose certificate the named authority did not issue, or did not issue for this address. */
 const notVouchedFor = /^(ERR_TLS_CERT_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
 const untimely: ReadonlySet<string> = new Set(['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED']);
 
@@ -42,7 +42,7 @@ async function bodyOf({ status, text }: ClientResponse): Promise<string> {
   }
 }
 
-/** The entries of cluster-info, from whoever answers as `tls` wants it. Nobody learns the token. */
+/** Reads the entries of cluster-info from any server that satisfies `tls`. The token is not sent. */
 async function readInfo(endpoint: string, tls: ClientTls, signal: AbortSignal | undefined): Promise<Record<string, string>> {
   const client = createWireClient({ baseUrl: `https://${endpoint}`, tls });
   const late = AbortSignal.timeout(discoveryAnswerMs);

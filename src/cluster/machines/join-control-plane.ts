@@ -41,7 +41,7 @@ export interface JoinedPlane {
 }
 
 interface BegunPlane extends JoinedPlane {
-  /** Of a join that failed: it is no member any more, and has no authorities. */
+  /** Takes back a join that failed: the machine is no member any more, and its copies of the authorities' keys are removed. */
   undo(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ async function preflight({ controlPlaneEndpoint }: Published): Promise<void> {
   await assertPortsFree(controlPlanePorts, 'a control plane');
 }
 
-/** As the cluster's administrator. */
+/** Runs `work` with a client of the cluster's administrator. */
 async function asAdmin<T>(server: string, pki: ClusterPki, clock: Clock, work: (client: KubeClient) => Promise<T>): Promise<T> {
   const config = clientConfigFor(pki, identities.admin, server);
   const client = createClient(createRestTransport({ config, clock, userAgent: userAgent('sagong') }));

@@ -32,7 +32,7 @@ export interface JoinOptions {
   endpoint?: string | undefined;
   token?: string | undefined;
   hashes?: readonly string[];
-  /** Believe whoever knows the token. */
+  /** Trust any server that knows the token. */
   skipHashes?: boolean | undefined;
   nodeName?: string | undefined;
   nodeIp?: string | undefined;
@@ -52,7 +52,7 @@ export interface JoinDeps {
   rng: Rng;
   logger: Logger;
   signal?: AbortSignal;
-  /** Hears, in sentences, what a join waits for. */
+  /** Called with sentences that say what the join waits for. */
   tell?: (sentence: string) => void;
 }
 
@@ -229,7 +229,7 @@ async function run(
   return machine;
 }
 
-/** Of a cluster that is believed. */
+/** Finds the cluster, and checks that it is the one that was meant. */
 async function wayIn(options: JoinOptions, deps: JoinDeps): Promise<Found> {
   const { endpoint, token, hashes = [], skipHashes = false } = options;
   if (endpoint === undefined || token === undefined)

@@ -14,7 +14,7 @@ export interface Joinable {
   growing: boolean;
 }
 
-/** Rejects with a sentence for a cluster that nothing can join, or a folder in which there is none. */
+/** What another machine needs to join the cluster. Rejects with a sentence where the folder has no cluster, or one that cannot be joined. */
 export async function joinable(dataDir: string): Promise<Joinable> {
   const ca = (): string => clientConfigOf(readKubeconfig(clusterPaths(dataDir).kubeconfig)).ca ?? '';
   const joined = await loadMachine(dataDir);

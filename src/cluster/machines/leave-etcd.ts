@@ -11,7 +11,7 @@ export async function leaveEtcd(
 ): Promise<string[]> {
   const config = await controlPlaneNamed(dir, nodeName);
   if (!config) return [];
-  // What it noted may be older than the leaving of all others, whom nobody could ask any more.
+  // The note may be older than the leaving of all others, and then nobody is left to ask.
   const now = await membersOf(config, clock).catch(() => undefined);
   if (now?.every(({ address }) => address === config.address)) return [];
   const others = await otherMembers(config);

@@ -30,7 +30,7 @@ async function deleteNode(nodeName: string, clients: (KubeClient | undefined)[])
   return failure === undefined ? [] : [`the Node ${nodeName} is still in the cluster: ${failure}`];
 }
 
-/** What could not be done, told in `left` when it does not matter, and thrown as a sentence else. */
+/** Reports a failure in `left` where the user forced the leave; otherwise throws it as a sentence. */
 const unlessForced =
   (force: boolean, left: string[]) =>
   (error: unknown): string[] => {

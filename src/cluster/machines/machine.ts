@@ -1,5 +1,5 @@
-// A machine that is a node of a cluster: what it keeps on its disk, and how its parts are told. Everything is in one folder, so that all of it can be
-// found again and taken away.
+// A machine that is a node of a cluster: what it keeps on its disk, and how its parts are configured. Everything is in one folder, so that all of it
+// can be found and removed.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { emptyKubeconfig, kubeconfigFor, writeKubeconfig } from '#client';

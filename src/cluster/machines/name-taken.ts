@@ -4,7 +4,10 @@ import { isNotFound } from '#apimachinery/errors';
 import type { KubeClient } from '#client';
 import { nodesResource } from './node-client.ts';
 
-/** Rejects in kubeadm's words. `own` is the address of a machine whose Node may be its own, of before; absent: it has none. */
+/**
+ * Rejects, in kubeadm's words, where another machine's Node has the name. `own` is the address of a machine whose earlier Node may have it; absent
+ * where it has no such Node.
+ */
 export async function assertNameFree(client: KubeClient, name: string, own?: string): Promise<void> {
   const node = await client
     .resource<Node>(nodesResource)

@@ -15,7 +15,10 @@ export function nodeConfig(dir: string): ClientConfig | undefined {
   return existsSync(kubeconfig) ? loadClientConfig(kubeconfig, {}) : undefined;
 }
 
-/** As the kubelet, by the first way on which somebody answers, or at `server`. Undefined while it has no identity. */
+/**
+ * A client with the kubelet's identity, at `server` or at the first address on which an apiserver answers. Undefined while the machine has no
+ * identity.
+ */
 export function nodeClient(dir: string, clock: Clock, server?: string): KubeClient | undefined {
   const config = nodeConfig(dir);
   if (!config) return undefined;

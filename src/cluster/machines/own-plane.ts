@@ -5,7 +5,7 @@ import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneDir } from
 import { loadSettings } from '../state/settings.ts';
 import { loadMachine } from './machine.ts';
 
-/** The control plane that this machine has; undefined when it has none. */
+/** The control plane that runs on this machine; undefined when there is none. */
 export async function ownControlPlane(dir: string): Promise<ControlPlaneConfig | undefined> {
   const name = (await loadSettings(dir))?.machine?.controlPlane ?? (await loadMachine(dir))?.nodeName;
   return name === undefined ? undefined : controlPlaneNamed(dir, name);

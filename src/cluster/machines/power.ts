@@ -77,7 +77,7 @@ export async function startMachine(
   };
 }
 
-/** Ends all that the machine runs as a node, whoever started it, and takes its network away. Safe to repeat. */
+/** Ends everything that the machine runs as a node, also what another process started, and removes its network. It is safe to repeat. */
 export async function powerOff(dir: string, clock: Clock): Promise<void> {
   const settings = await loadMachine(dir);
   await clearCgroups(cgroupLayout(), machineCgroup(dir), clock);

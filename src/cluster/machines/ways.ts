@@ -28,7 +28,7 @@ const isWay = (value: unknown): value is Way => {
   return typeof host === 'string' && host !== '' && Number.isInteger(port) && (port as number) > 0 && (port as number) < 65_536;
 };
 
-/** The addresses of apiservers as they were last written to a file. One that holds anything else is none: they are learned anew. */
+/** The addresses of apiservers as they were last written to a file. A file with any other content is ignored, and they are learned again. */
 export async function keptWays(path: string, logger?: Logger): Promise<Way[]> {
   const text = (await readFileIfExists(path))?.toString('utf8') ?? '[]';
   try {
@@ -121,7 +121,7 @@ export class Ways {
   get current(): Way {
     return this.#current;
   }
-  /** By the way that all share; by another one, which is then shared, when nobody accepts there. */
+  /** Connects by the address that all connections share; when nobody accepts there, by another one, which is shared from then on. */
   readonly dial: Dial = async (_, signal) => {
     let failure: unknown;
     for (const way of [this.#current, ...this.#others()])

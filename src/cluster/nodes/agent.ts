@@ -24,7 +24,7 @@ import { controlPlaneTaint } from '../system-pods/names.ts';
 export interface NodeAgentDeps {
   clock: Clock;
   rng: Rng;
-  /** Of a component by name. */
+  /** The logger of a component, by its name. */
   logger(component: string): Logger;
 }
 
@@ -138,13 +138,13 @@ async function clientsOf(config: NodeAgentConfig, deps: NodeAgentDeps): Promise<
   return machineClients(config, { server, ca }, { ...deps, logger: deps.logger('certificates') });
 }
 
-/** As large as the machine's own packets: cards and tunnels of clouds have less than 1,500 bytes. */
+/** The MTU of pods: as large as the machine's own packets, because cards and tunnels of clouds have less than 1,500 bytes. */
 async function podMtu(nodeIp: string): Promise<number | undefined> {
   const { machineLinks } = await import('../machines/network/index.ts');
   return (await machineLinks()).find(({ cidr }) => cidr.startsWith(`${nodeIp}/`))?.mtu;
 }
 
-/** With the eyes of kube-proxy: a kubelet sees no Node but its own. */
+/** Starts the pod network with kube-proxy's rights: a kubelet may see no Node but its own. */
 async function startNetwork({ config: { nodeName, clusterCidr }, clients, deps }: Given): Promise<Running> {
   const { startPodNetwork } = await import('../machines/network/index.ts');
   const client = clients.client('kube-proxy');
@@ -309,7 +309,7 @@ async function startKubelet(
   };
 }
 
-/** With a user's flags over what the node decides. */
+/** The kubelet's settings: a user's flags come before what the node decides. */
 const kubeletSettingsOf = async (
   { kubeletArgs = [] }: NodeAgentConfig,
   ours: Omit<NodeKubelet, 'warnings'>,

@@ -33,9 +33,9 @@ export interface ContainerdOptions {
   cniConfDir: string;
   /** Without CAP_SYS_RESOURCE, containers cannot get a lower oom_score_adj than containerd's own. */
   restrictOomScoreAdj: boolean;
-  /** Absent: the node makes the network of its pods itself. */
+  /** `none`: others make the pod network. Absent: the node does. */
   cni?: 'none';
-  /** Of the pods' cards; absent: the kernel's. */
+  /** The MTU of the pods' cards; absent: the kernel's default. */
   podMtu?: number;
 }
 

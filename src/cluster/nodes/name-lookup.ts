@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import type { Clock } from '#utils';
 import { nameLookupTimeoutMs } from './limits.ts';
 
-/** The IPv4 addresses of a name. Rejects when it has none, or no name server answers in time: the question itself cannot be cancelled. */
+/** The IPv4 addresses of a name. Rejects when it has none, or when no name server answers in time; the query itself cannot be cancelled. */
 export async function addressesOf(host: string, clock: Clock): Promise<string[]> {
   const over = new AbortController();
   const late = clock.sleep(nameLookupTimeoutMs, over.signal).then(() => {

@@ -25,7 +25,7 @@ export class NamedWay {
     this.#lookup = find;
     void this.#follow().catch(() => {});
   }
-  /** To any of the addresses; to the next one where nobody accepts. */
+  /** Connects to any of the addresses: to the next one where nobody accepts. */
   readonly dial: Dial = async ({ port }, signal) => {
     const addresses = await this.#lookup(this.#host);
     const first = this.#deps.rng.int(Math.max(addresses.length, 1));

@@ -1,4 +1,4 @@
-// What a node's agent process is told: written by `sagong up` into the node's folder, read by `sagong node`.
+// The configuration of a node's agent process. `sagong up` writes it into the node's folder, and `sagong node` reads it.
 import type { ProxyMode } from '#kube-proxy';
 import type { RegistryMirror } from './index.ts';
 
@@ -11,18 +11,18 @@ export interface NodeAgentConfig {
   ownRoot?: boolean;
   kubeletKubeconfig: string;
   kubeProxyKubeconfig: string;
-  /** Of the node's name server. */
+  /** The kubeconfig of the node's name server. */
   dnsKubeconfig: string;
-  /** Absent: the node makes the network of its pods itself. */
+  /** `none`: others make the pod network. Absent: the node does. */
   cni?: 'none';
   /** The cluster's own programs are pods: their image, as an archive, and (on a machine of the control plane) its configuration. */
   pods?: { image: string; controlPlane?: string; tainted?: boolean };
-  /** Of kube-proxy; absent: iptables. */
+  /** The mode of kube-proxy; absent: iptables. */
   proxyMode?: ProxyMode;
   /** A user's flags of these, as words of a command line. */
   kubeletArgs?: readonly string[];
   kubeProxyArgs?: readonly string[];
-  /** Of what enforces network policies; absent: nothing does. */
+  /** The kubeconfig of the program that enforces network policies; absent where nothing does. */
   networkPolicyKubeconfig?: string;
   /** Where the apiserver answers, as the node sees it: the components wait for it. */
   apiserver: { host: string; port: number };

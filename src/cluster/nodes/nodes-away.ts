@@ -53,7 +53,7 @@ async function evict(client: KubeClient, { metadata: { name = '', namespace = ''
   }
 }
 
-/** Resolves when no pod is left that could go elsewhere. `say` is told what happens. */
+/** Resolves when no pod is left that could run elsewhere. `say` is called with sentences about the progress. */
 export async function drainNode(client: KubeClient, name: string, clock: Clock, say: (text: string) => void): Promise<void> {
   const node = await nodeNamed(client, name);
   if (!node) throw noNode(name);
@@ -83,7 +83,7 @@ export async function drainNode(client: KubeClient, name: string, clock: Clock, 
 
 type Say = (text: string) => void;
 
-/** Of a machine that is gone for good: its member of etcd. */
+/** Removes the etcd member of a machine that is gone for good. */
 async function removeMember(dataDir: string, node: Node, clock: Clock, say: Say): Promise<void> {
   if (node.metadata.labels?.[controlPlaneLabel] === undefined) return;
   const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '';
@@ -96,8 +96,8 @@ async function removeMember(dataDir: string, node: Node, clock: Clock, say: Say)
 }
 
 /**
- * Of a machine that never became a node: its join was interrupted. A member has a name when it has run, before that an address alone. Whether there was
- * one; throws a sentence where addresses are all that can be told.
+ * Removes the etcd member of a machine that never became a node because its join was interrupted, and says whether there was one. A member that has
+ * not run yet has no name, only an address. Throws a sentence where only addresses are known.
  */
 async function removeBegun(dataDir: string, name: string, clock: Clock, say: Say): Promise<boolean> {
   const own = await ownControlPlane(dataDir);

@@ -13,7 +13,7 @@ export interface NodePlaces {
   podLogsDir: string;
   /** What `/logs/` of the kubelet's server shows. */
   systemLogsDir: string;
-  /** Of static pods; empty: none are looked for. */
+  /** The folder of static pods; an empty text means that there are none. */
   manifestsDir: string;
   cniConfDir: string;
   cniBinDir: string;
@@ -55,7 +55,7 @@ export async function prepareOwnRoot(config: About, exec: Exec): Promise<void> {
   });
 }
 
-/** Network add-ons put their plugins beside those of the machine, and expect the common ones there: an overlay, so that none are copied. */
+/** Network add-ons put their plugins beside those of the machine and expect the common ones there. An overlay serves both without copies. */
 async function showPlugins({ nodeDir, cniBinDir }: About, exec: Exec): Promise<void> {
   const seen = ownPlaces.cniBinDir;
   const mounts = await readFile('/proc/self/mountinfo', 'utf8');

@@ -30,7 +30,7 @@ export interface SimulatedNodesDeps {
 /** A machine: its kubelet may fail and come back, what runs on it stays. */
 interface SimulatedMachine {
   readonly runtime: SimulatedRuntime;
-  /** Of now, or the last one there was. */
+  /** The running kubelet, or the last one that ran. */
   kubelet: Kubelet | undefined;
   running: Promise<Supervised<{ stop(): void }>> | undefined;
 }
@@ -38,9 +38,9 @@ interface SimulatedMachine {
 export class SimulatedNodes {
   readonly #plane: ControlPlane;
   readonly #deps: SimulatedNodesDeps;
-  /** By name. */
+  /** The machines by name. */
   readonly #machines = new Map<string, SimulatedMachine>();
-  /** By address. */
+  /** The servers of the machines by address. */
   readonly #servers = new Map<string, { machine: SimulatedMachine; server: Promise<WireServer> }>();
 
   constructor(plane: ControlPlane, deps: SimulatedNodesDeps) {
@@ -73,7 +73,7 @@ export class SimulatedNodes {
     machine.running = this.#plane.supervisor.run(`kubelet/${node.name}`, begin, { quiet: true });
     await machine.running;
   }
-  /** A power failure: pods on it are gone, and its Node hears no more of it. */
+  /** Simulates a power failure: the pods of the machine are gone, and its Node gets no more updates. */
   async remove(name: string): Promise<void> {
     const machine = this.#machines.get(name);
     if (!machine) return;

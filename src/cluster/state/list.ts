@@ -37,7 +37,7 @@ function isVisibleCluster(dataDir: string): boolean {
 }
 
 async function listed(dataDir: string): Promise<ListedCluster> {
-  // One that cannot be read is no reason to show none.
+  // A cluster whose files cannot be read does not keep the others from being listed.
   const settings = await loadSettings(dataDir).catch(() => undefined);
   const state = await runningProcess(dataDir).catch(() => undefined);
   return {

@@ -5,7 +5,7 @@ import type { Logger } from '#utils';
 import type { Dial } from '#wire';
 import type { PortMapping } from './settings.ts';
 
-/** Of one mapping at the same time. */
+/** How many connections one mapping carries at the same time. */
 const connectionsMax = 1_000;
 
 export interface MappedPorts {
@@ -21,14 +21,14 @@ async function carry(near: Socket, target: { host: string; port: number }, dial:
   });
   far.on('error', over);
   near.on('close', () => far.destroy());
-  // Each side may end first, and still hear the other one.
+  // Each side may end first and still receive from the other.
   near.pipe(far);
   far.pipe(near);
 }
 
 /**
- * Opens the port mappings. `addressOf` gives the address of a node by its number; undefined when the node has none. Rejects with a sentence for a
- * port that cannot be opened.
+ * Opens the port mappings. `addressOf` gives the address of a node by its number, or undefined while the node has none. Rejects with a sentence for
+ * a port that cannot be opened.
  */
 export async function openPortMappings(
   mappings: readonly PortMapping[],

@@ -10,7 +10,7 @@ export async function removeData(dataDir: string): Promise<void> {
   await rmdir(dataDir).catch(() => {});
 }
 
-/** What a start leaves that came to nothing. What it said stays for whoever waits for it. */
+/** Removes what a failed start leaves. Its messages stay for the process that waits for it. */
 export async function removeStart(dataDir: string): Promise<void> {
   const { logs, log } = clusterPaths(dataDir);
   for (const name of clusterEntries) if (name !== 'logs') await removeTree(join(dataDir, name));

@@ -12,7 +12,7 @@ export interface RunState {
   server?: string;
   /** All nodes are Ready and add-ons are in place. */
   ready: boolean;
-  /** Whom it waits for before it can go on, and why: a sentence. */
+  /** A sentence that says what the cluster waits for before it can go on, and why. */
   waiting?: string;
   /** Why it failed to start. */
   failure?: string;
@@ -71,7 +71,7 @@ export async function assertNotRunning(dataDir: string, pid: number): Promise<vo
 
 /** Becomes the process of the data directory, which has its logs. Rejects with a sentence when another one is, or becomes it at the same moment. */
 export async function claimRunState(dataDir: string, state: RunState, clock: Clock): Promise<void> {
-  // A link can be made once, and says whose it is; whoever comes later waits for the end of the few lines between.
+  // A link can be made only once, and names its owner. A later process waits until the few lines in between are done.
   const turn = join(dataDir, 'logs', 'starting');
   while (!(await linkIfFree(String(state.pid), turn))) {
     const holder = await readlink(turn).catch(() => '');

@@ -54,9 +54,9 @@ export interface ClusterSettings extends Partial<KeptFlags> {
   runtime: RuntimeChoice;
   /** Machines of the control plane by name; absent: it is in the process of `sagong up`. */
   controlPlanes?: string[];
-  /** Of all pods; default: `clusterNetworks.podCidr`. */
+  /** The range of the addresses of all pods; default: `clusterNetworks.podCidr`. */
   podCidr?: string;
-  /** Of the apiserver on loopback; 0 picks a free one at the first start. */
+  /** The port of the apiserver on loopback; 0 picks a free one at the first start. */
   port: number;
   /** Ports of this machine that lead to nodes. */
   portMappings?: PortMapping[];
@@ -66,9 +66,9 @@ export interface ClusterSettings extends Partial<KeptFlags> {
   dnsUpstreams?: string[];
   /** Where nodes pull images from, `[registry=]url`. */
   registryMirrors?: string[];
-  /** Of a registry on loopback that nodes know, too; absent: there is none. */
+  /** The port of a registry on loopback that nodes use, too; absent where there is none. */
   registryPort?: number;
-  /** The vendor whose API is in front of the local cloud; absent: none. Fixed with the first start. */
+  /** The vendor whose API stands in front of the local cloud; absent where there is none. The first start fixes it. */
   cloudEmulator?: EmulatorName;
   /** Where the data is, when not in the cluster's own store. */
   etcd?: EtcdLocation;
@@ -93,8 +93,8 @@ export const narrowNodesMax = 256;
 /** From so many nodes on a cluster has room for more of them. */
 const wideFrom = 251;
 /**
- * Of a cluster of many nodes, 16,384 at most. The narrow one is a part of it, so that a cluster may grow into it; nothing else of a cluster is
- * (nodes 10.77.0.0/16, Services 10.96.0.0/16, managed control planes 10.177.0.0/16).
+ * The range of pods of a cluster of many nodes, 16,384 at most. The narrow range is a part of it, so that a cluster can grow into it; it overlaps
+ * with no other range of a cluster (nodes 10.77.0.0/16, Services 10.96.0.0/16, managed control planes 10.177.0.0/16).
  */
 export const widePodCidr = '10.192.0.0/10';
 

@@ -8,7 +8,7 @@ import { clusterPaths } from './paths.ts';
 const key = '/registry/configmaps/kube-system/kube-root-ca.crt';
 const certificate = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
-/** Fingerprints of certificates in a stored object, in protobuf or JSON; none of what cannot be read. */
+/** The fingerprints of certificates in a stored object, in protobuf or JSON. An object that cannot be read gives none. */
 function fingerprints(stored: Uint8Array): string[] {
   const text = Buffer.from(stored).toString('latin1').replaceAll('\\n', '\n');
   return (text.match(certificate) ?? []).flatMap((pem) => {

@@ -46,7 +46,7 @@ function proxyConfiguration({ podCidr, proxyMode }: AddOnFacts): string {
   });
 }
 
-/** As the pod's own service account, but not through the Service that it makes reachable itself. */
+/** A kubeconfig with the pod's own service account. It does not lead through the Service, which this pod itself makes reachable. */
 function proxyKubeconfig({ server }: AddOnFacts): string {
   const name = 'default';
   return formatYaml({

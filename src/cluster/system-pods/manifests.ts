@@ -33,7 +33,7 @@ const kubeconfig = (name: string): Mounted => ({
 interface Part {
   mounts: readonly Mounted[];
   requests: Record<string, string>;
-  /** Of its health. */
+  /** The port of its health endpoints. */
   port: number;
   scheme: 'HTTP' | 'HTTPS';
   paths: { live: string; ready?: string };
@@ -90,7 +90,7 @@ const mountOf = ({ name, path: mountPath, writable = false }: Mounted): VolumeMo
 });
 const volumeOf = ({ name, path, type }: Mounted): Volume => ({ hostPath: { path, type }, name });
 
-/** Those of kubeadm, with its patience. */
+/** The probes that kubeadm writes, with its timeouts and thresholds. */
 function probesOf({
   host = '127.0.0.1',
   port,
@@ -121,7 +121,7 @@ function commandOf(program: ControlPlaneProgram, config: ControlPlaneConfig, mem
 
 export interface ManifestOptions {
   config: ControlPlaneConfig;
-  /** With whom etcd begins. */
+  /** The members with which etcd begins. */
   membership: Membership;
   /** A digest of what the program reads once. */
   certificates: string;

@@ -111,7 +111,7 @@ export class StaticPodsOfMachine implements Running {
       () => {},
     );
   }
-  /** With whom etcd began is kept: who it is with now, it knows itself. */
+  /** The members with which etcd began are kept; it knows its present members itself. */
   async #join(): Promise<void> {
     const { clock, logger } = this.#deps;
     const { signal } = this.#stopping;

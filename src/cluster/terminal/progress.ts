@@ -1,4 +1,4 @@
-// Progress for people: one line a step, with a spinner on a terminal and plain lines elsewhere.
+// Progress for people: one line for each step, with a spinner on a terminal and plain lines elsewhere.
 import { type Clock, visible } from '#utils';
 
 export interface Progress {

@@ -98,7 +98,7 @@ const dialSocket =
 
 const ago = (atMs: number, nowMs: number): string => `${Math.max(0, Math.round((nowMs - atMs) / 1000))} s ago`;
 
-/** Components that have failed since the cluster was started; nothing while none has. */
+/** The components that have failed since the cluster was started; an empty list where none has. */
 function troubles(components: readonly ComponentStatus[], nowMs: number): string {
   const rows = components.flatMap(({ component, state, restarts, failures, last }) =>
     last

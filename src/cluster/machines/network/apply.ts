@@ -7,7 +7,7 @@ import { hostPortRules } from './host-ports.ts';
 import { contains, type Link, type NetworkPlan, type Tunnel, tunnelDevice, tunnelPort } from './plan.ts';
 import { forwardChain, jumps, masqueradeChain, packetRules, tunnelChain } from './rules.ts';
 
-/** Of our routes (rtm_protocol): those of others are never touched. */
+/** The protocol number of routes that Sagong makes (rtm_protocol). Routes of others are never changed. */
 const routeProtocol = '83';
 const vxlanId = 83;
 const timeoutMs = 10_000;

@@ -1,5 +1,5 @@
-// Whom the name server of a machine serves: pods, nodes, and the machine itself. A name server that answers everybody tells strangers what is in the
-// cluster, and lets them send answers to others (RFC 5358).
+// Which clients the name server of a machine answers: pods, nodes, and the machine itself. A name server that answers everybody reveals what is in
+// the cluster, and lets strangers direct its answers at others (RFC 5358).
 import type { Node } from '#api/core/v1';
 import { createInformerFactory, type KubeClient } from '#client';
 import type { Clock, Logger, Rng } from '#utils';
@@ -14,7 +14,10 @@ export interface GuestList {
 const loopback = '127.0.0.0/8';
 const addressesOf = ({ status }: Node): string[] => (status?.addresses ?? []).map(({ address }) => address);
 
-/** Until the nodes are known, none but pods and the machine itself is served. `own`: its address; `podCidr`: of all pods. */
+/**
+ * Follows the nodes. Until they are known, only pods and the machine itself are answered. `own`: the machine's address; `podCidr`: the range of all
+ * pods.
+ */
 export function startGuestList(
   { own, podCidr }: { own: string; podCidr: string },
   deps: { client: KubeClient; clock: Clock; rng: Rng; logger: Logger },

@@ -4,8 +4,8 @@
 const shared = ['CNI-HOSTPORT-DNAT', 'CNI-HOSTPORT-SETMARK', 'CNI-HOSTPORT-MASQ'];
 
 /**
- * Input of iptables-restore that takes those of a network away, and what is everybody's when nobody else has any. `saved`: what `iptables-save -t nat`
- * prints. Undefined: there are none.
+ * The input of iptables-restore that removes the rules of a network, and the shared rules when no other network needs them. `saved`: what
+ * `iptables-save -t nat` prints. Undefined where the network has no rules.
  */
 export function hostPortRules(saved: string, network: string): string | undefined {
   const lines = saved.split('\n');

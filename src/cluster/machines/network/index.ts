@@ -12,7 +12,7 @@ export { machineLinks, removeNetwork } from './apply.ts';
 
 export interface PodNetworkOptions {
   nodeName: string;
-  /** Of all pods. */
+  /** The range of the addresses of all pods. */
   podCidr: string;
 }
 
