@@ -40,9 +40,9 @@ export interface KubeletParts {
   sysctls: SysctlRules;
   probes(wake: (podUid: string) => void, events: PodEvents): ProbeManager;
   hooks?: LifecycleHooks;
-  /** Where a pod's volumes are, by name; absent: there are none. */
+  /** The paths of a pod's volumes, by volume name; absent where the runtime mounts no volumes. */
   volumePaths?(uid: string): ReadonlyMap<string, MountedVolume>;
-  /** The cgroups of the pods; absent: they have none. */
+  /** The cgroups of the pods; absent where pods have no cgroups of their own. */
   cgroups?: Pick<CgroupManager, 'parentOf' | 'version'>;
   podNetwork?: PodNetwork | undefined;
   machine(): Promise<Machine>;

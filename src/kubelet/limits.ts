@@ -30,7 +30,7 @@ export const registerBackoffMaxMs = 7_000;
 /** Names reported of one image. */
 export const imageNamesMax = 5;
 export const nodeStatusImagesMax = 50;
-/** Pods a node runs unless told otherwise. */
+/** How many pods a node runs by default. */
 export const podsMax = 110;
 /** How often the runtime is listed as a net for lost events. */
 export const relistMs = 10_000;
@@ -65,11 +65,11 @@ export const volumeStatsMs = 60_000;
 export const pluginPollMs = 5_000;
 /** Tries to write a CSINode that others write, too. */
 export const csiNodeRetries = 5;
-/** For what the control plane does for a volume before it can be mounted, until the pod's next try. */
+/** How long a pod waits for the control plane to attach a volume, until its next try. */
 export const attachPatienceMs = 30_000;
 /** Static pods: how often their directory is read without notice, and their mirrors looked at (upstream fileCheckFrequency). */
 export const manifestPollMs = 20_000;
 export const mirrorCheckMs = 1_000;
-/** A claim that is not bound is looked at again for so long, so often, before that is told (upstream podAttachAndMountRetryInterval). */
+/** For how long, and how often, a claim that is not bound is read again before it is an error (upstream podAttachAndMountRetryInterval). */
 export const claimPatienceMs = 300;
 export const claimPollMs = 100;

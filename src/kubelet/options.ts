@@ -1,9 +1,9 @@
-// Everything a kubelet can be told, with upstream's defaults (cmd/kubelet/app/options, KubeletConfiguration v1beta1).
+// Every option of a kubelet, with upstream's defaults (cmd/kubelet/app/options, KubeletConfiguration v1beta1).
 import type { Taint } from '#api/core/v1';
 import type { FlagTexts } from '#component-base';
 import { imageAgeMsMin, podsMax, pressureTransitionMs } from './limits.ts';
 
-/** By signal, quantities or percentages, e.g. `memory.available` -> `100Mi`. */
+/** Quantities or percentages by signal, for example `memory.available` -> `100Mi`. */
 type Thresholds = Readonly<Record<string, string>>;
 
 export interface EvictionOptions {

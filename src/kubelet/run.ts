@@ -47,7 +47,10 @@ export interface KubeletDeps {
   exec?: Exec;
   /** Absent: no server. Without `listen` it listens at `options.address` and `options.port`. */
   serving?: Omit<KubeletServerOptions, 'listen'> & Partial<Pick<KubeletServerOptions, 'listen'>>;
-  /** Asked before containers of a pod start: whoever guards the network of pods is ready for its addresses. Default: nobody is asked. */
+  /**
+   * Waited for before the containers of a pod start: it resolves when the program that enforces network policies knows the pod's addresses. By
+   * default nothing is waited for.
+   */
   podNetwork?: PodNetwork;
 }
 
@@ -216,7 +219,7 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
 const missingDnsMessage = (pod: Pod): string =>
   `pod: "${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})". kubelet does not have ClusterDNS IP configured and cannot create Pod using "${pod.spec?.dnsPolicy ?? 'ClusterFirst'}" policy. Falling back to "Default" policy.`;
 
-/** Secrets that cannot be read are as good as absent. */
+/** The pull secrets of a pod. Those that cannot be read are left out. */
 async function pullSecrets(pod: Pod, objects: ObjectSource): Promise<Secret[]> {
   const names = (pod.spec?.imagePullSecrets ?? []).map(({ name = '' }) => name);
   const found = await Promise.all(names.map((name) => objects.secret(pod.metadata.namespace ?? '', name).catch(() => undefined)));

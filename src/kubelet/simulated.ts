@@ -25,7 +25,7 @@ export interface SimulatedNodeOptions {
   extendedResources?: Record<string, number>;
   podsMax?: number;
   architecture?: string;
-  /** As in `KubeletOptions`. */
+  /** The same as in `KubeletOptions`. */
   cloudProvider?: KubeletOptions['cloudProvider'];
   providerID?: string;
   routesFromCloud?: boolean;

@@ -21,9 +21,9 @@ export interface IdentityOptions {
   nodeName: string;
   /** Written when it is missing or its certificate is over. */
   kubeconfig: string;
-  /** '': there is none, and the kubeconfig has to be there. */
+  /** The path of a bootstrap kubeconfig. With '' there is no bootstrapping, and the kubeconfig has to exist. */
   bootstrapKubeconfig: string;
-  /** Of certificates that are asked for. */
+  /** The folder of the certificates that the kubelet requests. */
   certDir: string;
   /** Whether the certificate is renewed before its end. */
   rotate: boolean;

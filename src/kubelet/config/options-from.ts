@@ -113,9 +113,9 @@ export interface KubeletSettings {
   options: KubeletOptions;
   /** Absent: the kubelet serves nothing (`--enable-server=false`). */
   serving?: Omit<KubeletServerOptions, 'listen'>;
-  /** Of /healthz without authentication; port 0: none. */
+  /** Where /healthz is served without authentication; port 0 turns it off. */
   healthz: { host: string; port: number };
-  /** Of certificates that are asked for from the cluster. */
+  /** The certificates that the kubelet requests from the cluster. */
   certificates: { dir: string; rotateClient: boolean; serving: boolean };
   /** What the file says of the log. */
   logging: { verbosity: number; loggingFormat: 'text' | 'json' };
@@ -266,7 +266,10 @@ async function selfSigned(
   return { cert: cert.toString(), key: key.toString() };
 }
 
-/** With a configuration file anonymous requests are refused and the webhooks used, unless it says otherwise: v1beta1's defaults. */
+/**
+ * How the server authenticates. With a configuration file, anonymous requests are refused and webhooks are used unless the file says otherwise;
+ * these are the defaults of v1beta1.
+ */
 async function servingOf(
   values: KubeletFlagValues,
   changed: ReadonlySet<string>,

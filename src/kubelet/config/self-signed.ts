@@ -1,4 +1,4 @@
-// A serving certificate for a kubelet that was given none, as upstream makes one at start.
+// A serving certificate for a kubelet that has none configured, as upstream makes one at start.
 import { createCertificateAuthority, issueCertificate } from '#pki';
 
 export function issueSelfSigned(nodeName: string, ips: readonly string[]): { cert: string; key: string } {

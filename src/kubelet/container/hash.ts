@@ -1,5 +1,5 @@
-// The hash that tells whether a running container still is the one of the spec: name and image only (upstream container/helpers.go
-// pickFieldsToHash). 32-bit FNV-1a, in lower-case hexadecimal as the runtime's annotation holds it.
+// The hash that shows whether a running container still is the one of the spec: name and image only (upstream container/helpers.go pickFieldsToHash).
+// 32-bit FNV-1a, in lower-case hexadecimal as the runtime's annotation holds it.
 import type { Container } from '#api/core/v1';
 
 const offsetBasis = 0x811c9dc5;

@@ -143,7 +143,7 @@ export interface PodRuntime {
   removeContainer(id: string): Promise<void>;
   exec(id: string, command: readonly string[], timeoutMs: number): Promise<ExecOutcome>;
   usage(): Promise<Map<string, ContainerUsage>>;
-  /** What the node as a whole uses, where the machine this runs on does not tell it. */
+  /** What the node as a whole uses; absent where the machine itself is measured. */
   nodeUsage?(): Promise<ContainerUsage>;
   /** Keeps each container's log below a size, and a number of older files. */
   rotateLogs(bytesMax: number, filesMax: number): Promise<void>;

@@ -24,7 +24,7 @@ export class CsiNodes {
     this.#deps = deps;
   }
 
-  /** Makes the object where there is none: the scheduler counts volumes of nodes that have one. */
+  /** Makes the CSINode where it is missing: the scheduler counts the volumes only of nodes that have one. */
   async ensure(): Promise<void> {
     await this.#change((drivers) => drivers);
   }

@@ -45,7 +45,7 @@ export class CsiDrivers {
       deregister: (info) => this.#deregister(info),
     });
   }
-  /** To be called once the Node exists. */
+  /** Starts to watch for plugins. Call it once the Node exists. */
   async start(): Promise<void> {
     await this.#nodes
       .ensure()

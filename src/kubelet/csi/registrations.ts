@@ -1,5 +1,5 @@
-// Plugins that register themselves: each puts a socket into the kubelet's `plugins_registry`, is asked who it is, and is told whether it was taken
-// (upstream pkg/kubelet/pluginmanager; k8s.io/kubelet/pkg/apis/pluginregistration). A socket that goes takes its plugin along.
+// Plugins that register themselves. Each puts a socket into the kubelet's `plugins_registry`; the kubelet asks who it is and answers whether it was
+// accepted (upstream pkg/kubelet/pluginmanager; k8s.io/kubelet/pkg/apis/pluginregistration). When a socket goes away, its plugin is forgotten.
 import { type FSWatcher, watch } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
@@ -103,7 +103,7 @@ export class Registrations {
         () => undefined,
         (error: unknown) => (error as Error).message,
       );
-      // One that cannot be told that it was taken is not: its registrar tries again.
+      // A plugin that could not be notified does not count as registered: its registrar tries again.
       await this.#notify(path, refusal).catch(async (error: unknown) => {
         if (refusal === undefined) await this.#forget(info);
         throw error;

@@ -65,7 +65,7 @@ function amountOf(resource: string, container: Container, allocatable: Readonly<
   return text === undefined ? zeroQuantity : parseQuantity(text);
 }
 
-/** `own` is the container asking, used when the selector names none. */
+/** The value of a resource field. `own` is the container that asks, which a selector without a container name means. */
 export function resourceValue(
   selector: ResourceFieldSelector,
   pod: Pod,

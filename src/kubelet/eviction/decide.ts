@@ -9,7 +9,7 @@ const qosRank = { BestEffort: 0, Burstable: 1, Guaranteed: 2 };
 /** What a pod uses of the resource that is short, in bytes. */
 export interface Usage {
   total: number;
-  /** By name. */
+  /** Bytes used by each container, by its name. */
   containers: ReadonlyMap<string, number>;
 }
 

@@ -7,9 +7,9 @@ const resource = 'ephemeral-storage';
 
 /** Bytes on disk. */
 export interface LocalStorage {
-  /** By name; emptyDir volumes. */
+  /** Bytes used by each emptyDir volume, by its name. */
   volumes: ReadonlyMap<string, number>;
-  /** By name; writable layer and logs. */
+  /** Bytes used by each container for its writable layer and its logs, by its name. */
   containers: ReadonlyMap<string, number>;
 }
 

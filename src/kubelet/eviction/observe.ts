@@ -27,7 +27,7 @@ export async function observe(rootDir: string): Promise<Observations> {
   const loads = await readFile('/proc/loadavg', 'utf8').catch(() => '');
   const tasks = Number(/\/(\d+)/.exec(loads)?.[1] ?? Number.NaN);
   const space = disk && { available: disk.bavail * disk.bsize, capacity: disk.blocks * disk.bsize };
-  // File systems without a fixed number of inodes report none at all.
+  // File systems without a fixed number of inodes report zero inodes.
   const inodes = disk && disk.files > 0 ? { available: disk.ffree, capacity: disk.files } : undefined;
   return {
     'memory.available': await memory(),

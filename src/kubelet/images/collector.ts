@@ -28,7 +28,7 @@ export class ImageCollector {
     this.#deps = deps;
   }
 
-  /** One round; a failure is told of the node when it is not the first in a row. */
+  /** Collects once. A failure becomes an event of the node when the round before failed, too. */
   async collect(): Promise<void> {
     try {
       await this.#collect();

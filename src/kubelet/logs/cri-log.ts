@@ -1,7 +1,7 @@
 // The CRI log format: `<RFC 3339 with nanoseconds> stdout|stderr F|P <text>`; P is a line that goes on (upstream pkg/kubelet/kuberuntime/logs).
 
 export interface LogLine {
-  /** As written: RFC 3339 with nanoseconds. */
+  /** The time as it is written: RFC 3339 with nanoseconds. */
   time: string;
   stream: 'stdout' | 'stderr';
   partial: boolean;

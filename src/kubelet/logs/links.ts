@@ -27,7 +27,7 @@ const unless = async (code: string, work: Promise<unknown>): Promise<void> => {
   }
 };
 
-/** Makes the link of a container whose log is at `logPath`, where there is none. */
+/** Makes the link of a container whose log is at `logPath`, unless it exists. */
 export async function linkLog(podLogsDir: string, container: LoggingContainer, logPath: string): Promise<void> {
   await mkdir(logLinksDir(podLogsDir), { recursive: true, mode: 0o755 });
   await unless('EEXIST', symlink(logPath, logLink(podLogsDir, container)));

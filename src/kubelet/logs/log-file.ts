@@ -1,5 +1,5 @@
-// Where logs of containers are: <directory of all logs>/<namespace>_<pod>_<uid>/<container>/<attempt>.log. A pod that has that directory mounted may put
-// links in it, so none is followed below it.
+// Where logs of containers are: <directory of all logs>/<namespace>_<pod>_<uid>/<container>/<attempt>.log. A pod that mounts that directory may put
+// links into it, so links below it are never followed.
 import { type FileHandle, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Descriptor, holding, isErrno, openInside } from '#host';

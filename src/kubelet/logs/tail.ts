@@ -24,7 +24,7 @@ export async function tailOffset(file: FileHandle, lines: number): Promise<numbe
   return lines <= 0 ? size : 0;
 }
 
-/** The last bytes of a file; undefined when there is none. */
+/** The last bytes of a file; undefined when the file does not exist. */
 export async function lastBytes(open: () => Promise<FileHandle>, bytesMax: number): Promise<Buffer | undefined> {
   try {
     const file = await open();

@@ -41,7 +41,7 @@ function mergeOptions(base: readonly string[], own: { name?: string; value?: str
   return [...options.values()];
 }
 
-/** `missing`: the pod wanted cluster DNS and there is none. */
+/** The DNS settings of a pod. `missing`: the pod wanted cluster DNS, and no name server is configured. */
 export function podDns(pod: Pod, { clusterDNS, clusterDomain, host }: DnsInput): { config: DnsConfig; missing: boolean } {
   const { dnsPolicy = 'ClusterFirst', dnsConfig } = pod.spec ?? {};
   const wantsCluster = dnsPolicy === 'ClusterFirstWithHostNet' || (dnsPolicy === 'ClusterFirst' && !isHostNetworkPod(pod));

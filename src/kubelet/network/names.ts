@@ -9,7 +9,7 @@ export interface PodNames {
   hostname: string;
   /** '' unless the pod has a subdomain. */
   domain: string;
-  /** What the kernel is told. */
+  /** The host name that the kernel gets. */
   kernelName: string;
 }
 

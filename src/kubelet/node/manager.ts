@@ -48,7 +48,7 @@ export class NodeManager {
   #reportedAtMs = Number.NEGATIVE_INFINITY;
   #updating: Promise<void> | undefined;
   #updateAgain = false;
-  /** As last told by an event. */
+  /** The value that the last event reported. */
   #unschedulable = false;
   #closed = false;
 

@@ -1,4 +1,5 @@
-// What is known so far of this node, in one place: made before everything else, told by those who learn something, read by the rest.
+// What is known so far of this node, in one place. It is made before everything else; the parts that learn something write it, and the others read
+// it.
 import type { Node } from '#api/core/v1';
 import type { Clock } from '#utils';
 import { isSpecific } from './node-ip.ts';

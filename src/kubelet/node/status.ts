@@ -28,7 +28,7 @@ export interface NodeFacts {
   name: string;
   hostname: string;
   machine: Machine;
-  /** As configured; `ownIPs` stand in for what does not name an address. */
+  /** The addresses as configured. Where one is unspecified (`::`), `ownIPs` are used. */
   nodeIPs: readonly string[];
   ownIPs: readonly string[];
   cloudProvider: KubeletOptions['cloudProvider'];
@@ -207,7 +207,7 @@ export function withStatus(node: Node, facts: NodeFacts, nowMs: number): { node:
   return { node: { ...node, metadata: withProvidedIp(node.metadata, facts), status }, events };
 }
 
-/** With an external cloud provider the node's own idea of its address is an annotation for the cloud's controller. */
+/** Writes the node's own idea of its address into an annotation, where an external cloud provider's controller looks for it. */
 function withProvidedIp(metadata: Node['metadata'], { cloudProvider, nodeIPs }: NodeFacts): Node['metadata'] {
   const { [providedIpAnnotation]: provided, ...others } = metadata.annotations ?? {};
   const wanted = cloudProvider === 'external' && isSpecific(nodeIPs[0]) ? nodeIPs.join(',') : undefined;
@@ -224,7 +224,7 @@ export const defaultLabels = (facts: Pick<NodeFacts, 'hostname' | 'machine'>): R
   'kubernetes.io/os': facts.machine.operatingSystem,
 });
 
-/** The object a kubelet registers, and the events that telling its first conditions deserves. */
+/** The Node that a kubelet registers, and the events of its first conditions. */
 export function initialNode(facts: NodeFacts, registration: Registration, nowMs: number): { node: Node; events: NodeEvent[] } {
   const uninitialized = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
   const taints = [...registration.taints, ...(facts.cloudProvider === 'external' ? [uninitialized] : [])];

@@ -1,5 +1,5 @@
-// GET /metrics/cadvisor: what the kernel tells of the node, its pods and their containers, in cAdvisor's families and types
-// (github.com/google/cadvisor, metrics/prometheus.go; the sets of metrics that a kubelet asks of it).
+// GET /metrics/cadvisor: what the kernel reports of the node, its pods and their containers, in cAdvisor's families and types
+// (github.com/google/cadvisor, metrics/prometheus.go; the sets of metrics that a kubelet enables).
 import type { Pod } from '#api/core/v1';
 import { createMetrics, gitVersion, type Metrics } from '#component-base';
 import { findContainer } from '#component-helpers/pod';

@@ -4,7 +4,7 @@ import { serve, type WireServer } from '#wire';
 
 const text = Object.freeze({ 'content-type': 'text/plain; charset=utf-8' });
 
-/** Undefined for port 0. An address that cannot be had is told and does not end the kubelet, as upstream. */
+/** Serves /healthz; undefined for port 0. An address that cannot be bound is logged and does not end the kubelet, as upstream. */
 export async function serveHealthz(listen: { host: string; port: number }, logger: Logger): Promise<WireServer | undefined> {
   if (listen.port === 0) return undefined;
   try {

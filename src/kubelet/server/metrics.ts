@@ -26,7 +26,7 @@ export async function kubeletMetrics(kubelet: Kubelet): Promise<string> {
   return metrics.expose();
 }
 
-/** Of volumes that claims have (upstream pkg/kubelet/metrics/collectors/volume_stats.go): one that several pods have is named once. */
+/** The metrics of volumes of claims (upstream pkg/kubelet/metrics/collectors/volume_stats.go). A volume that several pods use is counted once. */
 async function volumeMetrics(
   metrics: Metrics,
   { parts: { volumePaths } }: Kubelet,

@@ -110,7 +110,7 @@ async function answer(kubelet: Kubelet, request: WireRequest): Promise<Answer> {
   throw new RequestError(404, '404 page not found\n');
 }
 
-/** As strconv.ParseBool reads it. */
+/** Whether the parameter is true as strconv.ParseBool reads it. */
 const isTrue = (search: string, name: string): boolean =>
   ['1', 't', 'T', 'TRUE', 'true', 'True'].includes(new URLSearchParams(search).get(name) ?? '');
 
@@ -249,7 +249,7 @@ export const startKubeletServer = (
   deps: KubeletServerDeps,
 ): Promise<WireServer> => serveKubelets(() => kubelet, options, deps);
 
-/** Serves the API of all simulated nodes of a process: which one is meant is told by the address in the Host header. */
+/** Serves the API of all simulated nodes of a process. The address in the Host header says which node a request is for. */
 export function serveSimulatedNodes(
   kubelets: () => Iterable<Kubelet>,
   options: KubeletServerOptions,

@@ -1,4 +1,4 @@
-// GET /stats/summary (k8s.io/kubelet/pkg/apis/stats/v1alpha1), as far as the runtime and the kernel tell.
+// GET /stats/summary (k8s.io/kubelet/pkg/apis/stats/v1alpha1), as far as the runtime and the kernel report it.
 import { formatTime } from '#apimachinery/meta';
 import type { ContainerStats, CpuStats, MemoryStats, NodeStats, PodStats, StatsSummary } from '#component-helpers/stats';
 import type { PodRecord } from '../container/types.ts';

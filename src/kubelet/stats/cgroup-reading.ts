@@ -1,4 +1,5 @@
-// What the kernel tells of one cgroup, in both versions (https://docs.kernel.org/admin-guide/cgroup-v1/, cgroup-v2.html), and of the processes in it.
+// What the kernel reports of one cgroup, in both versions (https://docs.kernel.org/admin-guide/cgroup-v1/, cgroup-v2.html), and of the processes in
+// it.
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deviceLines, flatKeyed, type InterfaceCounts, interfaceCounts, type IoCounts, pressureTotals } from './cgroup-text.ts';

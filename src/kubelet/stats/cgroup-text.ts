@@ -1,4 +1,4 @@
-// The texts in which the kernel tells numbers: cgroup files and /proc/net/dev. Pure.
+// The texts in which the kernel reports numbers: cgroup files and /proc/net/dev. Pure.
 
 /** Lines of `name number`. */
 export function flatKeyed(text: string): Record<string, number> {
@@ -55,7 +55,7 @@ export function deviceLines(bytes: string, operations?: string): IoCounts[] {
   return [...found.values()];
 }
 
-/** Seconds of `some` and `full` in a pressure file; undefined: the kernel does not tell. */
+/** Seconds of `some` and `full` in a pressure file; undefined where the kernel does not report pressure. */
 export function pressureTotals(text: string): { some: number; full: number } | undefined {
   const total = (kind: string): number | undefined => {
     const found = new RegExp(`^${kind} .*\\btotal=(\\d+)`, 'm').exec(text)?.[1];

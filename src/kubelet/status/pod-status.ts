@@ -32,7 +32,7 @@ export interface PodStatusInput extends StatusInput {
   eviction?: Eviction;
   /** DisruptionTarget and the like, set by the kubelet when it evicts. */
   extraConditions?: readonly PodCondition[];
-  /** The pod's addresses when its sandbox no longer tells them. */
+  /** The pod's addresses for when its sandbox no longer reports them. */
   lastIPs?: readonly string[];
 }
 

@@ -1,5 +1,6 @@
-// The volume behind a claim, read when a pod that names it comes to the node (upstream desired_state_of_world_populator.go). Whoever binds writes
-// the claim's spec and then its status, and the scheduler sends pods after the first: the claim is looked at again for a moment before it is an error.
+// The volume behind a claim, read when a pod that names it comes to the node (upstream desired_state_of_world_populator.go). The binder writes the
+// claim's spec first and its status second, and the scheduler sends pods after the first write, so the claim is read again for a moment before it is
+// an error.
 import type { PersistentVolume, PersistentVolumeClaim } from '#api/core/v1';
 import type { KubeClient } from '#client';
 import type { Clock } from '#utils';
@@ -23,7 +24,7 @@ export interface Claimed {
   volume: PersistentVolume;
 }
 
-/** The claim and its volume. Rejects with a `ClaimError` in upstream's words when there is none after `claimPatienceMs`. */
+/** The claim and its volume. Rejects with a `ClaimError`, in upstream's words, when they are not there after `claimPatienceMs`. */
 export async function claimedVolume({ client, clock }: ClaimDeps, namespace: string, name: string): Promise<Claimed> {
   const deadlineMs = clock.monotonic() + claimPatienceMs;
   for (;;) {

@@ -57,7 +57,7 @@ export async function mountFileSystem(
   await run(exec, 'mount', ['-t', type, '-o', (layers.length > 1 ? short : options).join(','), source, directory], folder);
 }
 
-/** The deepest folder that all paths are in; `/` for none. */
+/** The deepest folder that all paths are in; `/` where they share no other. */
 function sharedFolder(paths: readonly string[]): string {
   let folder = dirname(paths[0] ?? '/');
   while (folder !== '/' && !paths.every((path) => path.startsWith(`${folder}/`))) folder = dirname(folder);

@@ -41,7 +41,7 @@ export class ObjectCache implements ObjectSource {
   readonly #onChange: (podUid: string) => void;
   readonly #entries = new Map<string, Entry>();
 
-  /** `direct` reads what is not (yet) watched. `onChange` is told each pod whose object has another version. */
+  /** `direct` reads objects that are not watched (yet). `onChange` is called for each pod that uses an object whose version has changed. */
   constructor(deps: InformerDeps, direct: ObjectSource, onChange: (podUid: string) => void) {
     this.#deps = deps;
     this.#direct = direct;

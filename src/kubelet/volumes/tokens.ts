@@ -69,7 +69,7 @@ export class TokenManager {
   forget(podUid: string): void {
     for (const key of this.#tokens.keys()) if (key.startsWith(`["${podUid}"`)) this.#tokens.delete(key);
   }
-  /** When the next token wants renewing; undefined when there is none. */
+  /** When the next token has to be renewed; undefined when there are no tokens. */
   nextDueMs(): number | undefined {
     const times = [...this.#tokens.values()].map(dueMs);
     return times.length === 0 ? undefined : Math.min(...times);

@@ -114,7 +114,7 @@ export class ContainerdRuntime implements PodRuntime {
       else onChange(uid);
     });
   }
-  /** Waits until the runtime's status shows an exit that its events have already told; not for ever. */
+  /** Waits, for a bounded time, until the runtime's status shows an exit that its events have already reported. */
   async #exited(id: string): Promise<void> {
     for (let waitMs = 5; waitMs < exitSettleMsMax; waitMs *= 2) {
       const state = await this.#cri.runtime.containerStatus(id).then(

@@ -28,7 +28,7 @@ export const namespacesOf = (pod: Pod, targetId?: string): NamespaceOption => ({
   ...(targetId && { targetId }),
 });
 
-/** The container's settings with the pod's where it has none. */
+/** The container's settings, with those of the pod where the container has no value. */
 export const effective = (pod: Pod, container: Container): SecurityContext => {
   const own: PodSecurityContext = pod.spec?.securityContext ?? {};
   const { runAsUser, runAsGroup, runAsNonRoot, seLinuxOptions, seccompProfile } = own;

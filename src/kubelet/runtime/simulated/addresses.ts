@@ -50,7 +50,7 @@ export class AddressPool {
   constructor(cidr: string) {
     this.#range = parseRange(cidr);
   }
-  /** The next free address; undefined when there is none. */
+  /** The next free address; undefined when all are taken. */
   allocate(): string | undefined {
     const { count, base, v6 } = this.#range;
     if (this.#used.size >= count) return undefined;

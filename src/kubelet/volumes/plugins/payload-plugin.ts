@@ -31,7 +31,7 @@ export function payloadPlugin({ clock, rng, exec }: VolumeContext, source: Paylo
   };
 }
 
-/** An optional object that is not there is as good as an empty one. */
+/** The object, or an empty one in place of an optional object that does not exist. */
 export async function orEmpty<T extends ConfigMap | Secret>(read: Promise<T>, optional: boolean | undefined): Promise<T> {
   try {
     return await read;

@@ -34,7 +34,7 @@ export interface VolumeRequest {
 }
 
 export interface VolumePlugin {
-  /** Of the folder below the pod's directory that the plugin's volumes are in: `kubernetes.io~<name>`. */
+  /** Names the folder below the pod's directory in which the plugin's volumes are: `kubernetes.io~<name>`. */
   readonly name: string;
   serves(volume: Volume): boolean;
   /** Makes the volume ready; asked again for one that is, after a restart of the kubelet. Rejects with an Error that says why it cannot be had. */

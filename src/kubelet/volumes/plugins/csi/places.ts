@@ -14,7 +14,7 @@ export interface VolumeData {
   volumeHandle: string;
   driverName: string;
   nodeName: string;
-  /** Name of the VolumeAttachment; empty for what needs none. */
+  /** The name of the VolumeAttachment; empty for drivers that do not attach. */
   attachmentID: string;
   volumeLifecycleMode: 'Persistent' | 'Ephemeral';
 }

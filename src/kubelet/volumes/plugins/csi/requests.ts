@@ -1,4 +1,4 @@
-// What a CSI driver is told about a volume and the pod that gets it (upstream pkg/volume/csi csi_mounter.go, csi_client.go). Pure.
+// The requests to a CSI driver about a volume and the pod that gets it (upstream pkg/volume/csi csi_mounter.go, csi_client.go). Pure.
 import type { CSIVolumeSource, PersistentVolume, Pod, SecretReference } from '#api/core/v1';
 import type { CSIDriver } from '#api/storage/v1';
 import type { AccessMode, Capabilities, Texts, VolumeCapability } from '../../../csi/index.ts';

@@ -43,7 +43,7 @@ interface Mounting {
   pod: Pod;
   object: CSIDriver | undefined;
   capabilities: Capabilities;
-  /** Name of the VolumeAttachment; empty for what needs none. */
+  /** The name of the VolumeAttachment; empty for drivers that do not attach. */
   attachment: string;
   publishContext: Texts;
   at: places.Places;

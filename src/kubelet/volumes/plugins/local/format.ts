@@ -1,4 +1,4 @@
-// The file system of a device: found out, made where there is none, mounted (k8s.io/mount-utils SafeFormatAndMount).
+// The file system of a device: detected, made where the device has none, and mounted (k8s.io/mount-utils SafeFormatAndMount).
 import type { Exec } from '#utils';
 import { formatDeviceMs, mountDeviceMs } from '../../../limits.ts';
 
