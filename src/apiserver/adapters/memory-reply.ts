@@ -35,7 +35,7 @@ export class MemoryReply implements Reply {
     this.#onStart = callback;
   }
 
-  /** Whoever asks from the same process takes an answer at once. */
+  /** A client in the same process takes an answer at once, so there is nothing to wait for. */
   onWait(): void {}
 
   onEnd(callback: () => void): void {

@@ -1,8 +1,8 @@
-// What the apiserver does for a component of its process is the apiserver's work: an error in it is not taken for the component's.
+// Work that the apiserver does for a component of its process counts as the apiserver's: an error in it does not end the component.
 import type { Transport } from '#apimachinery/transport';
 import { domainOfNow, inDomain } from '#component-base';
 
-/** Gives transports whose calls run in the failure domain of now, whoever calls. */
+/** Wraps transports so that their calls run in the failure domain in which this was called, and not in that of the caller. */
 export function ownDomain(): (inner: Transport) => Transport {
   const own = domainOfNow();
   return (inner) => ({

@@ -15,8 +15,8 @@ function* messages(bytes: Buffer, encoding: Encoding): Generator<Buffer> {
 }
 
 /**
- * Answers the handshake. Undefined: the client was refused, and has been told. As upstream, a client names its origin, and offers one subprotocol at
- * the most, which it gets whatever it is.
+ * Answers the handshake; undefined where the client was refused and has its answer. As upstream, a client must name its origin and may offer one
+ * subprotocol at most, which is accepted whatever it is.
  */
 export function watchSocket(upgrade: WireUpgrade, encoding: Encoding, onClose: () => void): WireResponse | undefined {
   if (!URL.canParse(upgrade.headers.origin ?? '')) {

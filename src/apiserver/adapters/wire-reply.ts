@@ -156,7 +156,7 @@ export class WireReply implements Reply, Answer {
     }
   }
 
-  /** How much of each object a table holds. Throws 400 for an odd wish, which upstream looks at when the object was found. */
+  /** How much of each object a table holds. Throws 400 for an unknown value, which upstream reports only once the object was found. */
   #include(): IncludeObject {
     return this.#agreed.as === 'Table' ? includeObjectOf(this.query) : 'Metadata';
   }

@@ -24,8 +24,8 @@ export function checkJwksUri(uri: string): string {
 }
 
 /**
- * The OpenID Connect discovery documents by their path. There are none where the first issuer is not an https URL or there are no keys, as upstream
- * serves none then.
+ * The OpenID Connect discovery documents by their path. As upstream, the map is empty where the first issuer is not an https URL or there are no
+ * keys.
  */
 export function openIdDocuments(
   options: Pick<KubeApiServerOptions, 'serviceAccountIssuers' | 'serviceAccountKeys' | 'serviceAccountSigningKey' | 'jwksUri'>,

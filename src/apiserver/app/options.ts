@@ -28,12 +28,12 @@ export interface RequestHeaderTrust {
 }
 
 export interface StoreLocation {
-  /** A real etcd; none: the embedded store. */
+  /** URLs of a real etcd. When the list is empty, the embedded store is used. */
   etcdServers: readonly string[];
   etcdTls?: { ca?: string; cert?: string; key?: string };
   /** The folder of the embedded store; '' keeps everything in memory. */
   dataDir: string;
-  /** An embedded store was there before: finding none is damage. */
+  /** The embedded store must exist already; a missing one is damage. */
   mustExist?: boolean;
   /** The size that the embedded store may reach; 0 or absent: its default. */
   quotaBytes?: number;
@@ -65,7 +65,7 @@ export interface KubeApiServerOptions extends ServerSettings {
   filters?: FilterOptions;
   /** `--external-hostname`. */
   externalHostname?: string;
-  /** How long it goes on serving, not ready, when told to end. */
+  /** How long the server goes on serving, as not ready, after it was asked to end. */
   shutdownDelayMs?: number;
   /** Serves metrics.k8s.io out of what kubelets say, until an APIService with a Service takes it over. No flag of upstream's. */
   metricsApi?: boolean;
@@ -73,7 +73,7 @@ export interface KubeApiServerOptions extends ServerSettings {
   decisionsFrom?: readonly string[];
   /** `--runtime-config`; absent: every version is served. */
   isServed?: IsServed;
-  /** Node port of the Service `kubernetes`; 0 or absent: none. */
+  /** The node port of the Service `kubernetes`; 0 or absent where it has none. */
   serviceNodePort?: number;
   /** PEM bundle. */
   clientCa?: string;
@@ -89,7 +89,7 @@ export interface KubeApiServerOptions extends ServerSettings {
   serviceAccountIssuers: readonly string[];
   /** PEM of each --service-account-key-file. */
   serviceAccountKeys: readonly string[];
-  /** PEM; none: tokens cannot be issued. */
+  /** The key in PEM; without it, tokens cannot be issued. */
   serviceAccountSigningKey?: string;
   /** `--service-account-jwks-uri`; '' or absent: this server's own. */
   jwksUri?: string;
@@ -247,7 +247,7 @@ async function etcdTlsOf(flags: Values): Promise<Pick<StoreLocation, 'etcdTls'>>
   return ca !== undefined || pair ? { etcdTls: { ...(ca !== undefined && { ca }), ...pair } } : {};
 }
 
-/** Whom the front proxy may be, and the headers in which it says who asks. */
+/** The names that the front proxy's certificate may have, and the headers in which it passes the user. */
 export const requestHeaderTrust = (flags: Values, ca: string): RequestHeaderTrust => ({
   ca,
   allowedNames: flags.requestHeaderAllowedNames,

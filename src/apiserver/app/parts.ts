@@ -202,7 +202,7 @@ function decisionsOf(
 }
 
 function tokenOptions(options: KubeApiServerOptions, { clock }: PartsInput, uuid: () => string): TokenRequestOptions {
-  // Without a key tokens are signed with one that nobody trusts: the server then issues none that work, as it was told.
+  // Without a key, tokens are signed with one that nobody trusts: the configuration says that this server issues no tokens that work.
   const key =
     options.serviceAccountSigningKey === undefined
       ? generateKeyPair().privateKey
@@ -273,7 +273,7 @@ const reachedAt = (options: KubeApiServerOptions, port: number): string =>
 const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1' || address === 'localhost';
 const isAnyAddress = (address: string): boolean => address === '0.0.0.0' || address === '::' || address === '';
 
-/** Where pods reach this server: as told, the bind address, or the first address of this machine that others can reach. */
+/** The address at which pods reach this server: the configured one, the bind address, or the first address of this machine that others can reach. */
 export function advertiseAddress({ advertiseAddress: given, bindAddress }: KubeApiServerOptions): string {
   if (given !== '') return given;
   if (!isAnyAddress(bindAddress) && !isLoopback(bindAddress)) return bindAddress;

@@ -16,6 +16,6 @@ export interface AnswerContext {
   watches: { add(end: () => void): () => void };
   /** Counts the events of one watch: the function it returns is called with the length of each event in bytes. */
   watchEvents(resource: ServedResource): (bytes: number) => void;
-  /** Shortest life of a watch that names none (--min-request-timeout). */
+  /** The shortest life of a watch for which the client names no time (--min-request-timeout). */
   watchTimeoutMinMs: number;
 }

@@ -26,7 +26,7 @@ const encodings: Record<string, Encoding> = {
   'application/vnd.kubernetes.protobuf': 'protobuf',
 };
 
-/** As Go's mime.ParseMediaType reads it: names know no case, and empty parameters (`;;`) make it no media type. */
+/** The media type as Go's mime.ParseMediaType reads it: case does not matter, and undefined where parameters are empty (`;;`). */
 function mediaTypeOf(contentType: string): string | undefined {
   const [type = '', ...parameters] = contentType.split(';');
   if (parameters.slice(0, -1).some((text) => text.trim() === '')) return undefined;
@@ -88,7 +88,7 @@ function* valueOf(text: string, encoding: 'json' | 'yaml', strict: boolean): Ste
   };
 }
 
-/** Keys written twice, anywhere in a value, each told once and no more of them than upstream tells. */
+/** The keys that are written twice anywhere in a value, each named once, and no more of them than upstream names. */
 export function duplicateFields(value: unknown, duplicates: WeakMap<object, string[]>): string[] {
   const found = new Set<string>();
   const visit = (inner: unknown, path: string): void => {
@@ -146,7 +146,7 @@ export async function decodeBody(
 const readAsWanted = (target: BodyTarget, { value, duplicates }: ParsedText, strict: boolean): Decoded =>
   target.read ? target.read(value, strict) : (decode(target.schema, target.typeName, value, { strict, duplicates }) as Decoded);
 
-/** An object of another version than the wanted one: it is read as what it says, so that its unknown fields are told before it is refused. */
+/** Reads an object of another version than the wanted one as what it says it is, so that its unknown fields are reported before it is refused. */
 function readAsNamed(
   { apiVersion, kind }: Names,
   target: BodyTarget,
@@ -196,7 +196,7 @@ export function checkIsObject(value: unknown): void {
   checkNameTexts(value as Record<string, unknown>);
 }
 
-/** The first of an object's names that is no text is what upstream tells. */
+/** Throws for the first of kind and apiVersion that is not a text; upstream reports that one. */
 export function checkNameTexts(value: Record<string, unknown>): void {
   for (const [name, text] of Object.entries(value)) {
     if ((name !== 'kind' && name !== 'apiVersion') || typeof text === 'string' || text === null || text === undefined) continue;

@@ -106,7 +106,7 @@ export function wantsAggregated(accept: string): boolean | 'unknown' {
 
 const scopeOf = (resource: DiscoveredResource): 'Namespaced' | 'Cluster' => (resource.namespaced ? 'Namespaced' : 'Cluster');
 
-/** As upstream's: group and version are only told where they are not the resource's own. */
+/** The kind as upstream shows it: group and version are named only where they differ from those of the resource. */
 const ownKind = ({ kind }: DiscoveredResource, group: string, version: string): DiscoveredResource['kind'] =>
   kind.group === group && kind.version === version ? { group: '', version: '', kind: kind.kind } : kind;
 

@@ -15,7 +15,7 @@ export interface HealthOptions {
   clock: Clock;
   /** `--livez-grace-period`: so long from the start `/livez` takes unfinished start hooks for healthy. */
   livezGraceMs: number;
-  /** Of components beside the apiserver; `/readyz` shows them. */
+  /** Checks of components beside the apiserver, which `/readyz` shows. */
   components?(): readonly HealthCheck[];
   /** Others, of what a restart of this server does not mend. */
   checks?: readonly HealthCheck[];

@@ -131,7 +131,7 @@ async function piecesOf(answer: Answer, shape: Shape, { encoding, pretty }: Nego
 
 const nextItem = Buffer.from(',{');
 
-/** Of each item what stands behind its `{`, so that the bytes of stored objects are used as they are. */
+/** The JSON of an item from behind its `{` on, so that the bytes of stored objects are used as they are. */
 const jsonOf =
   ({ bytesOf, valueOf }: Shape) =>
   (entry: StoredObject): Buffer =>

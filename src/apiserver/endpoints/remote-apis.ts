@@ -32,7 +32,7 @@ export interface RemoteApis {
     /** Specifications to merge, those of higher priority first. */
     specsV2(): Record<string, unknown>[];
     indexV3(): Record<string, { serverRelativeURL: string }>;
-    /** A document that is another server's; undefined: none has it. */
+    /** Serves a document of another server; undefined where no other server has it. */
     serveV3(request: Incoming, document: string): Promise<Outcome | undefined>;
   };
   /** Called when another server's OpenAPI has changed. */

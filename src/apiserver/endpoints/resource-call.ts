@@ -62,7 +62,7 @@ export async function get(call: ResourceCall, version = call.request.options.res
   return { is: 'stored', status: 200, resource, stored: resource.versions ? await resource.versions.one(stored) : stored };
 }
 
-/** The object of a body, once its strict failures are told as warnings. Throws what it is refused for. */
+/** The object of a body, after its strict failures became warnings. Throws the reason for which it is refused. */
 export function taken({ notes }: Incoming, validation: string, { object, strictErrors, refusal }: Decoded): UnknownObject {
   if (validation === 'Warn') for (const problem of strictErrors.flatMap(warningTexts)) notes.warn(problem);
   if (refusal) throw refusal;

@@ -25,7 +25,7 @@ export interface Answer {
   readonly now: number;
   /** Learns of the answer, where the request is recorded. */
   readonly audit?: RequestRecord | undefined;
-  /** It is called with the number of bytes of the body that are sent. */
+  /** Called with the number of bytes of the body that are sent. */
   sent?(bytes: number): void;
 }
 
@@ -67,7 +67,7 @@ function encodeStoredObject(schema: SchemaTable, stored: StoredObject, negotiate
   return encodeValue(schema, JSON.parse(stored.bytes.toString()) as object, negotiated);
 }
 
-/** Of bytes that are sent to many, by the memory that they are in. */
+/** Compressed forms of bytes that are sent to many clients, by the memory that the bytes are in. */
 const packedDocuments = new WeakMap<ArrayBufferLike, Buffer>();
 
 function packedOnce(body: Buffer): Buffer {

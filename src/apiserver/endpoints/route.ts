@@ -37,7 +37,7 @@ export interface NamedPaths {
   /** What /flagz shows; undefined: there is no /flagz. */
   flags?: Zpages['flags'];
   clock: Clock;
-  /** Text of a debug endpoint that `/` does not list; undefined: there is none of that path. */
+  /** The text of a debug endpoint that `/` does not list; undefined where no endpoint has that path. */
   debug?(path: string, query: string): string | undefined;
   /** Absent: there is no `/debug/decisions`. */
   decisions?(query: string, user: UserInfo, signal: AbortSignal): Promise<object>;
@@ -79,7 +79,7 @@ async function routeResource(context: ServerContext, request: Incoming, target: 
   return execute({ request, resource, settings: { ...context.settings, rest: context.restOf(request) } });
 }
 
-/** Whether a custom resource has no such path. Throws 404 and 405 where a built-in one has none. */
+/** Whether a custom resource has no such path. Throws 404 or 405 where a built-in resource does not have it. */
 function isOutOfPlace(
   { method }: Incoming,
   { resource, name, namespace }: Target,

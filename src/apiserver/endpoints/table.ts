@@ -25,7 +25,7 @@ export interface Table {
 const nameDescription =
   'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated.';
 
-/** For kinds without a printer of their own. */
+/** The columns of kinds without a printer of their own. */
 const fallback: Printer<KubeObject> = {
   columns: [
     { name: 'Name', type: 'string', format: 'name', description: nameDescription },

@@ -25,7 +25,7 @@ export interface WatchStreamOptions {
   /** Newest revision that has been delivered to every cache. */
   revision(): number;
   clock: Clock;
-  /** Waited for before events are sent: of one change thousands of watchers may hear. */
+  /** Waited for before events are sent, because one change may go to thousands of watchers. */
   rest(): Promise<void> | undefined;
   /** Called with the bytes of each event. */
   onEvent(bytes: number): void;
@@ -139,7 +139,7 @@ export class WatchStream {
     this.#options.response.destroy();
   }
 
-  /** At once when it was quiet, gathered when it is not. */
+  /** Sends at once after a quiet time, and otherwise gathers events for a moment. */
   #scheduleFlush(): void {
     if (this.#flushTimer || this.#stalled) return;
     const { clock, rest } = this.#options;

@@ -18,7 +18,7 @@ export interface WriteOptions {
   fieldManager: string;
   fieldValidation: FieldValidation;
   force: boolean | undefined;
-  /** For admission. */
+  /** The options as they were sent, for admission. */
   asSent: Record<string, unknown>;
 }
 

@@ -18,7 +18,7 @@ export interface BuiltinOptions {
 
 const listVerbs = new Set(['list', 'watch']);
 
-/** Those of the facts that are kinds in storage, rather than questions or connections. */
+/** Serves the built-in resources that are stored, but not those that only ask or connect. */
 export function builtinServed(options: BuiltinOptions): ServedResource[] {
   const stored = options.facts.filter(
     ({ subresource, verbs }) => subresource === '' && verbs.some((verb) => listVerbs.has(verb)) && verbs.includes('watch'),

@@ -28,7 +28,7 @@ export interface SpecialContext {
   /** What follows the subresource in the path, with its leading '/', or ''. */
   subpath: string;
   query: URLSearchParams;
-  /** The decoded body in the declared version, defaulted, after mutating admission; undefined where the endpoint takes none. */
+  /** The decoded body in the declared version, defaulted, after mutating admission; undefined where the endpoint takes no body. */
   object?: UnknownObject;
   dryRun: boolean;
   cluster: ReadOnlyCluster;

@@ -6,7 +6,7 @@ import type { ClusterWriter } from './writer.ts';
 export interface StartHook {
   /** Shown as the health check `poststarthook/<name>`. */
   name: string;
-  /** Name of the earlier hook whose work this one needs, or '' for none. Default: the one before it in the list. */
+  /** The name of the earlier hook whose work this one needs; '' where it needs none. Default: the one before it in the list. */
   after?: string;
   run(cluster: ReadOnlyCluster, writer: ClusterWriter, signal: AbortSignal): Promise<void>;
 }

@@ -40,6 +40,6 @@ export interface ClusterWriter {
 
 export interface InternalWriteOptions {
   dryRun?: boolean;
-  /** Field manager to record; none: managed fields are left alone. */
+  /** The field manager to record. Without one, managed fields are left alone. */
   manager?: string;
 }

@@ -67,7 +67,7 @@ function numberProblem(text: string): string | undefined {
   return `strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`;
 }
 
-/** Go leaves out parameters with a semicolon, and those whose escapes are none. */
+/** The query without what Go leaves out: parameters with a semicolon, and those with invalid escapes. */
 function readable(query: string): string {
   if (!query.includes(';') && !/%(?![0-9a-f]{2})/i.test(query)) return query;
   const kept = query.split('&').filter((pair) => !pair.includes(';') && !/%(?![0-9a-f]{2})/i.test(pair));

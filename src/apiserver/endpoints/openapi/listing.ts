@@ -26,7 +26,7 @@ export function documentsOf(table: ResourceTable): string[] {
 
 const hashOf = (text: string): string => createHash('sha512').update(text).digest('hex').toUpperCase();
 
-/** Of schemas of custom resources, which are large and stay the same while their definition does. */
+/** Hashes of the schemas of custom resources, which are large and stay the same as long as their definition does. */
 const hashes = new WeakMap<object, string>();
 function schemaHash(published: object | undefined): string {
   if (!published) return '';

@@ -134,7 +134,7 @@ function operationV3(operation: Json, shared: Json): Json {
   };
 }
 
-/** A v2 specification in v3, for servers that serve none: with less detail than their own would have. */
+/** Makes a v3 document of a v2 specification, for servers that serve only v2. It has less detail than a document of their own would have. */
 export function v3FromV2(spec: Json): Json {
   const { info, paths, definitions, securityDefinitions } = spec;
   const items = Object.entries(objectOf(paths)).map(([path, item]) => [

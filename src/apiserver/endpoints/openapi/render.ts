@@ -12,8 +12,8 @@ export interface Rendered {
 }
 
 /**
- * Each form has its own tag, where upstream shares the one of the JSON: a client that holds one form under the name of the other, as kubectl's
- * cache may from a server that had JSON only, is not told to keep it.
+ * Renders a document. Each form has its own tag, where upstream uses the tag of the JSON for all: a client that holds one form under the tag of
+ * another, as kubectl's cache may from a server that had only JSON, is then not told "not modified".
  */
 export function* rendering(form: string, document: object): Steps<Rendered> {
   const bytes = Buffer.from(form === protobuf ? yield* encodeOpenApiV2(document) : yield* jsonOf(document, longLevels));
@@ -24,7 +24,7 @@ export function* rendering(form: string, document: object): Steps<Rendered> {
 /** Paths and types stand at the second level of version 2, types at the third of version 3. */
 const longLevels = 3;
 
-/** As JSON.stringify writes it; it may pause between any two members of the first `levels` levels. */
+/** The JSON as JSON.stringify writes it. The work may pause between any two members of the first `levels` levels. */
 function* jsonOf(value: unknown, levels: number): Steps<string> {
   if (levels === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value);
   const members: string[] = [];

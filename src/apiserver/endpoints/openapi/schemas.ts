@@ -151,7 +151,7 @@ function defaultOf({ type, shape, default: marked, zeroDefault }: FieldSchema): 
   return { default: shape === undefined ? (zeros[type] ?? {}) : {} };
 }
 
-/** Version 3 marks the zero value of items as their default; types that write themselves (quantities, times) have none. */
+/** The schema of an item. Version 3 states the zero value as its default, except for types that encode themselves (quantities, times). */
 function itemSchema({ type }: FieldSchema, value: Schema, version: 2 | 3): Schema {
   const zero = zeros[type];
   if (version === 2 || zero === undefined) return value;

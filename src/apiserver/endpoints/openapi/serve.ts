@@ -41,7 +41,7 @@ const accepts = (accept: string): boolean =>
   accept === '' ||
   accept.split(',').some((clause) => ['*/*', 'application/*', json].includes((clause.split(';')[0] ?? '').trim()));
 
-/** The first form that satisfies a clause, parameters whatever they are; undefined: none does. */
+/** The first form that satisfies a clause, with any parameters; undefined where no form does. */
 function formOfV2(accept: string): string | undefined {
   for (const { type, subtype } of parseAccept(accept || '*/*')) {
     for (const [asked, form] of Object.entries(formsV2)) {
@@ -76,7 +76,7 @@ export function createOpenApi(
   rest: () => Promise<void> | undefined,
   aggregator?: Pick<RemoteApis, 'openApi' | 'onOpenApi'>,
 ): OpenApi {
-  /** By path and form: a client asks for one form, and pays for no other. */
+  /** Documents by path and form: only the forms that clients ask for are made. */
   const documents = new Map<string, Promise<Rendered>>();
   let descriptions: Promise<Descriptions> | undefined;
   const index = untilForgotten(() => paced(listing(table), rest));

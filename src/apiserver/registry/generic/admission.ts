@@ -38,7 +38,7 @@ export interface AdmissionRequest {
   readonly warn: (message: string) => void;
   /** Adds an annotation to the request's event in the audit log, for its level and those that show more (default Metadata). */
   readonly annotate?: AddAnnotation | undefined;
-  /** It is called with the time for which somebody outside was waited for. */
+  /** Called with the time for which the request waited for a webhook. */
   readonly onAway?: ((ms: number) => void) | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface AdmittedType {
   /** How JSON becomes such an object; absent: by the table. */
   read?(value: unknown, strict: boolean): { object: UnknownObject; strictErrors: string[] };
   setDefaults(object: UnknownObject): void;
-  /** To and from the version that admission hands on. */
+  /** Converts from the version that admission hands on to the one that is stored. */
   toStorage(object: UnknownObject): UnknownObject;
   fromStorage(object: UnknownObject): UnknownObject;
 }
@@ -73,7 +73,7 @@ export interface Reinvocation {
   needed: boolean;
   /** This is the second time. */
   running: boolean;
-  /** By the plugin's name. */
+  /** What each plugin remembers of the first run, by the plugin's name. */
   memory: Map<string, unknown>;
 }
 

@@ -58,7 +58,7 @@ function subjectType(resource: ServedResource, { kind, object }: AdmissionSubjec
 interface Admitted {
   operation: Operation;
   kind: string;
-  /** As admission is to know it: '' for each object of a collection. */
+  /** The name that admission sees: '' for each object of a collection. */
   name: string;
   type: AdmittedType | undefined;
   object: UnknownObject | undefined;

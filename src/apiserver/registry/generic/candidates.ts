@@ -1,4 +1,5 @@
-// What a selector can match at all, where a name or an index tells: who asks for one object, or for the pods of one node, does not look at all.
+// The objects that a selector can match at all, where a name or an index says so: a request for one object, or for the pods of one node, does not
+// look at all the others.
 import type { StoredObject } from '../../storage/stored-object.ts';
 import type { ListOptions } from './list-options.ts';
 import type { ServedResource } from './types.ts';

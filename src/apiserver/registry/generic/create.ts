@@ -70,7 +70,7 @@ async function insert(context: WriteContext, draft: UnknownObject): Promise<Stor
   throw takenError(context, draft);
 }
 
-/** Upstream tells when what is in the way is on its way out. */
+/** The error for a name that is taken. As upstream, it says so when the object in the way is being deleted. */
 function takenError({ resource }: WriteContext, { metadata }: UnknownObject): StatusError {
   const { name = '', namespace = '' } = metadata;
   const error = alreadyExists(resource, name);

@@ -35,7 +35,7 @@ export function warnOfPropagation({ resource, request }: WriteContext, options: 
     request.notes.warn(warning);
 }
 
-/** `inCollection`: admission is told no name, as upstream's is for each object of a collection. */
+/** Deletes one object. `inCollection`: admission sees no name, as upstream's does for each object of a collection. */
 export async function remove(context: WriteContext, options: DeleteOptions, inCollection = false): Promise<DeleteResult> {
   const { resource, target } = context;
   const { name } = target;

@@ -27,7 +27,7 @@ export class HookRun {
     for (const hook of this.#context.resource.hooks) await hook.afterDelete?.(old, this.#context);
   }
 
-  /** Tells every hook that began how the write ended; later calls tell nobody. */
+  /** Calls every hook that began, with whether the write was committed. A second call does nothing. */
   async finish(committed: boolean): Promise<void> {
     const pending = this.#pending;
     this.#pending = [];

@@ -9,7 +9,7 @@ export interface NamedKind {
   group: string;
   version: string;
   kind: string;
-  /** As written. */
+  /** The apiVersion as it is written in the object. */
   apiVersion: string;
 }
 

@@ -24,7 +24,7 @@ interface Question {
   start: string;
   limit: number;
   matches: ((stored: StoredObject) => boolean) | undefined;
-  /** Nothing else can match, where an index tells. In the order of keys, as of now. */
+  /** The only objects that can match, where an index knows them, in the order of their keys and as they are now. */
   candidates?: () => StoredObject[];
   rest: WriteSettings['rest'];
 }
@@ -76,7 +76,7 @@ async function continued(question: Question, options: ListOptions): Promise<List
   return past(from, place.revision, true);
 }
 
-/** In another version than the stored one: converted first, because selectors look at what the client sees. */
+/** Lists in a version other than the stored one. Objects are converted first, because selectors look at what the client sees. */
 async function presentViews(question: Question, revision: number): Promise<ListPage> {
   const { resource, prefix, start, limit, matches } = question;
   const candidates: StoredObject[] = [];

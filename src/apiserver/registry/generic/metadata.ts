@@ -55,7 +55,7 @@ export function ensureName(metadata: ObjectMeta, context: WriteContext): void {
   }
 }
 
-/** Equal owner references are one; the client is told. */
+/** Removes owner references that are equal to another one, and warns the client. */
 export function dedupOwners(object: KubeObject, context: WriteContext, afterMutation: boolean): void {
   const owners = object.metadata.ownerReferences;
   if (!owners || owners.length < 2) return;
@@ -84,7 +84,7 @@ export function keepFieldsReset(object: UnknownObject, sent: { metadata?: { mana
   if (Array.isArray(given) && given.length === 0) object.metadata.managedFields = [{} as ManagedFieldsEntry];
 }
 
-/** The part of an object whose change makes a new generation; undefined: the kind has none. */
+/** The part of an object whose change makes a new generation; undefined for kinds without a generation. */
 function generationPart(resource: ServedResource, object: KubeObject): unknown {
   const { generation } = resource.definition;
   if (generation === false) return undefined;
@@ -121,7 +121,7 @@ export function sameManagers(
   });
 }
 
-/** Metadata with its fields as the wire has them, whoever set which first. */
+/** Metadata with its fields in the order of the wire, in whatever order they were set. */
 export function inWireOrder(metadata: KubeObject['metadata']): KubeObject['metadata'] {
   const { name, generateName, namespace, selfLink, uid, resourceVersion, generation, creationTimestamp, ...others } = metadata;
   const { deletionTimestamp, deletionGracePeriodSeconds, labels, annotations, ownerReferences, finalizers, ...rest } = others;

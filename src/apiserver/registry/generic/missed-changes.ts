@@ -11,7 +11,7 @@ export interface Missed {
 
 const groupEvents = 16;
 
-/** What a watcher hears of a change; undefined: nothing. */
+/** The event that a watcher gets for a change; undefined where it gets none. */
 export type Heard = Missed | undefined;
 
 /**

@@ -213,7 +213,7 @@ export function readApplied(
   return body.metadata ? body : { ...body, metadata: {} };
 }
 
-/** As the YAML library lists them. */
+/** The errors as Go's YAML library lists them. */
 const yamlErrors = (lines: readonly string[]): string =>
   ['yaml: unmarshal errors:', ...lines.map((line) => `  ${line}`)].join('\n');
 

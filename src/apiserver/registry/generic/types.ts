@@ -38,7 +38,7 @@ export interface Decoded {
   object: UnknownObject;
   /** Strict decoding failures, in upstream's words. */
   strictErrors: string[];
-  /** Why the object is not taken all the same; its strict failures are told before. */
+  /** Why the object is refused although it was read; its strict failures become warnings first. */
   refusal?: Error;
 }
 
@@ -86,7 +86,7 @@ export interface ServedResource {
   hooks: StorageHook[];
   /** Custom resources: metadata is checked, the rest by its schema. */
   custom: boolean;
-  /** Of a custom resource: its version's schema as its definition says it, for OpenAPI. */
+  /** For a custom resource: the schema of its version as its definition has it, for OpenAPI. */
   published?: JSONSchemaProps;
   /** What every request on this version of a custom resource is warned of. */
   deprecation?: string;
@@ -125,7 +125,7 @@ export interface WriteContext {
   dryRun: boolean;
   /** The field manager that is named, or what the user agent gives; '' leaves managed fields alone. */
   manager: string;
-  /** As sent, for admission. */
+  /** The options as they were sent, for admission. */
   options: Record<string, unknown>;
   settings: WriteSettings;
   /** The kind's rules are passed over: the caller changes what no client may. */

@@ -18,7 +18,7 @@ export interface UpdateRequest {
   door: Door;
   /** The new object (private, storage version, admitted) for what is stored now; undefined: nothing is stored. Runs again on a conflict. */
   next(live: UnknownObject | undefined): Promise<UnknownObject> | UnknownObject;
-  /** Makes the object when there is none (apply; kinds that allow it). */
+  /** Makes the object when it does not exist (apply, and kinds that allow it). */
   mayCreate: boolean;
   /** The uid the client believes the object has. */
   uid?: string;

@@ -1,7 +1,7 @@
 // Comparisons of plain JSON values.
 import { own, setOwn } from '#utils';
 
-/** Equality of JSON to the letter, but for the order of members: an empty map is not the same as none. */
+/** Whether two JSON values are exactly equal, except for the order of members: an empty map differs from an absent one. */
 export function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
@@ -43,7 +43,7 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
-/** The value without null members of objects; shares all that has none. For rules and printers, which look at stored objects. */
+/** The value without the null members of its objects. Parts without nulls are shared. It is for rules and printers, which look at stored objects. */
 export function withoutNulls<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {

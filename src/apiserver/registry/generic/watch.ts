@@ -99,7 +99,7 @@ interface ViewedWatch {
   rest: WriteSettings['rest'];
 }
 
-/** In a version that has to be converted to: changes wait for each other, so that they arrive in order. */
+/** Watches in a version that has to be converted to. Changes wait for each other, so that they arrive in order. */
 async function watchViews(
   resource: ServedResource,
   versions: VersionViews,

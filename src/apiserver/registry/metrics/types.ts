@@ -1,4 +1,4 @@
-// The types of metrics.k8s.io/v1beta1 as OpenAPI tells them (k8s.io/metrics/pkg/apis/metrics/v1beta1).
+// The types of metrics.k8s.io/v1beta1 as OpenAPI describes them (k8s.io/metrics/pkg/apis/metrics/v1beta1).
 import type { PublishedType } from '../virtual-group.ts';
 
 const prefix = 'io.k8s.metrics.pkg.apis.metrics.v1beta1';

@@ -7,13 +7,13 @@ import { LinkRewriter, type ProxiedPage, proxiedLink } from './html-links.ts';
 
 export interface Target {
   client: WireClient;
-  /** With query. */
+  /** The path with its query. */
   path: string;
   /** How the backend is seen through the proxy: its links are to lead there. Absent: they stay as they are. */
   page?: ProxiedPage;
 }
 
-/** The bytes of the connection; a request in memory has none to hand on. */
+/** The bytes of the connection. Throws for a request in memory, which has no connection to hand on. */
 export function requireExchange({ connection, request }: SpecialContext, resource: string): RawExchange {
   if (!connection) throw methodNotSupported({ group: '', resource }, request.method.toLowerCase());
   return connection;

@@ -4,7 +4,7 @@ export interface ProxyName {
   /** '' or 'http' or 'https'. */
   scheme: string;
   name: string;
-  /** A number or a name; '' for none. */
+  /** A number or a name; '' where the path names no port. */
   port: string;
 }
 

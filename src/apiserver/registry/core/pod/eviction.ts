@@ -57,7 +57,7 @@ function exhausted({ metadata, status }: PodDisruptionBudget): string {
     : `The disruption budget ${name} does not allow evicting pods currently`;
 }
 
-/** The budget with one disruption less. Throws when it allows none. */
+/** The budget with one disruption less. Throws when it allows no disruption. */
 export function decremented(budget: PodDisruptionBudget, podName: string, nowMs: number): PodDisruptionBudget {
   const { metadata, status } = budget;
   const name = metadata.name ?? '';

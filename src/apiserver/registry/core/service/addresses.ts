@@ -55,7 +55,7 @@ export interface AddressRange {
   base: bigint;
   first: bigint;
   last: bigint;
-  /** The start of the part from which addresses are picked when none is asked for (KEP-3070). */
+  /** The start of the part from which an address is picked when the Service asks for no particular one (KEP-3070). */
   dynamicFirst: bigint;
 }
 

@@ -191,7 +191,7 @@ export function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
-/** Brings clusterIPs in line with a changed clusterIP. */
+/** Makes clusterIPs follow a changed clusterIP. */
 export function normalizeClusterIps(spec: ServiceSpec, old: ServiceSpec | undefined): void {
   if (!old) {
     if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];

@@ -1,4 +1,4 @@
-// Cluster IPs are IPAddress objects (KEP-1880): whoever creates the object has the address, on every server of the cluster.
+// Cluster IPs are IPAddress objects (KEP-1880): the request that creates the object has the address, on every server of the cluster.
 import type { IPAddress, ServiceCIDR } from '#api/networking/v1';
 import { isAlreadyExists, isNotFound } from '#apimachinery/errors';
 import type { Rng } from '#utils';
@@ -107,7 +107,7 @@ export class IpAllocator {
     await this.#claim(formatAddress(value, family), service);
   }
 
-  /** Takes any free address. Rejects with `IpAllocationError` when there is none. */
+  /** Takes any free address. Rejects with `IpAllocationError` when all are taken. */
   async allocateNext(family: IpFamily, service: ServiceName, dryRun: boolean): Promise<string> {
     for (const range of this.#ranges(family)) {
       if (dryRun) return formatAddress(range.base, family);

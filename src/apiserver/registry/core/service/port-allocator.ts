@@ -127,7 +127,7 @@ export class PortAllocator {
         return port;
       },
       taken,
-      // The committed service holds its ports itself by now; a failed write holds none.
+      // The committed Service holds its ports itself from now on; a failed write holds no ports.
       end: () => {
         for (const port of taken) this.#drop(port, holder);
         taken.length = 0;

@@ -1,5 +1,5 @@
-// Node ports claimed in the store, where several apiservers write to it: a port is had by whoever brings it into the record first. Claims that no Service
-// stands behind (a server ended between two writes) are found and let go, as upstream's repair loop does.
+// Node ports claimed in the store, where several apiservers write to it: the server that first writes a port into the record has it. Claims without a
+// Service, which a server leaves that ended between two writes, are found and released, as upstream's repair loop does.
 import type { Store } from '#store';
 import type { Clock } from '#utils';
 import { portRepairIntervalMs, portRepairsBeforeRelease } from '../../../limits.ts';
@@ -12,7 +12,7 @@ export class PortClaims {
   readonly #range: PortRange;
   /** Ports of Services, as this server sees them. */
   readonly #held: () => Iterable<number>;
-  /** The record as it was read or written last. Revision 0: there is none; undefined: it was not read yet. */
+  /** The record as it was last read or written. Revision 0 means that it does not exist, undefined that it was not read yet. */
   #claimed: ReadonlySet<number> = new Set();
   #revision: number | undefined;
   /** The end of the last turn: reads and writes of this server go one after the other. */

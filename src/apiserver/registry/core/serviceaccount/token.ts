@@ -18,7 +18,7 @@ export interface TokenRequestOptions {
   signer: JwtSigner;
   /** `--api-audiences`. */
   apiAudiences: readonly string[];
-  /** `--service-account-max-token-expiration` in seconds; 0: none. */
+  /** `--service-account-max-token-expiration` in seconds; 0 means no limit. */
   maxExpirationSeconds?: number;
   /** `--service-account-extend-token-expiration`, default true. */
   extendExpiration?: boolean;
