@@ -84,7 +84,7 @@ export class Indexer<T extends KubeObject> implements Lister<T> {
   }
 }
 
-/** Those of `old` that are not in `now`. Both are mostly of one value, and of tens of thousands where an object has as many owners. */
+/** The values of `old` that are not in `now`. Both mostly have one value, and tens of thousands where an object has as many owners. */
 function without(old: readonly string[], now: readonly string[]): readonly string[] {
   if (old.length * now.length < 64) return old.filter((value) => !now.includes(value));
   const kept = new Set(now);

@@ -16,7 +16,7 @@ export interface InformerDeps {
   logger: Logger;
 }
 
-/** One event, to one handler, in the failure domain of whoever added it. */
+/** Calls one handler with one event, in the failure domain of the code that added the handler. */
 type Tell<T> = (event: keyof EventHandler<T>, object: T, other?: T | boolean) => void;
 
 interface Selection {
@@ -116,7 +116,7 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
     }
     return version;
   }
-  /** In slices: a large list wakes many handlers. */
+  /** Replaces the objects in slices, because a large list wakes many handlers. */
   async #replace(items: readonly T[]): Promise<void> {
     const gone = new Set(this.#indexer.keys());
     for (const object of items) {
@@ -145,7 +145,7 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
       let expired = false;
       const onAbort = () => stream.stop();
       this.#abort.signal.addEventListener('abort', onAbort, { once: true });
-      // Events come from whoever wrote; what is done with them is the informer's.
+      // Events come in the domain of the writer; what is done with them belongs to the informer.
       stream.subscribe(
         bound((event) => {
           if (event.type === 'ERROR') {

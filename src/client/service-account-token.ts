@@ -13,7 +13,7 @@ const accounts = { group: '', version: 'v1', resource: 'serviceaccounts' };
 /** Renewed when this part of its life is over. */
 const renewAfter = 0.8;
 
-/** Gives a function that always answers with a fresh token; `client` is whoever may create tokens. */
+/** Gives a function that always answers with a fresh token. `client` must be allowed to create tokens. */
 export function serviceAccountToken(client: KubeClient, clock: Clock, namespace: string, name: string): () => Promise<string> {
   let current: { token: string; renewAtMs: number } | undefined;
   let asking: Promise<string> | undefined;

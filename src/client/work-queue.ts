@@ -22,7 +22,7 @@ class KeyQueue<K> implements WorkQueue<K> {
   readonly #maxMs: number;
   readonly #metrics: WorkQueueMetrics | undefined;
   readonly #waiting: K[] = [];
-  /** To be worked on, and since when; in work, and since when. Times are only kept for metrics. */
+  /** Keys that wait to be worked on, with the time since when; and keys in work, likewise. Times are only kept for metrics. */
   readonly #dirty = new Map<K, number>();
   readonly #processing = new Map<K, number>();
   readonly #failures = new Map<K, number>();

@@ -55,14 +55,14 @@ export interface CloudControllerManagerDeps {
   decisions?: Decisions;
   /** The supervisor of the process, where it has one: each loop runs under it. */
   supervisor?: Supervisor | undefined;
-  /** As `ended`: at once, and not when the loops have stopped. */
+  /** Called at once when leadership is lost, while `ended` waits until the loops have stopped. */
   onLeadershipLost?(): void;
 }
 
 export interface RunningCloudControllerManager {
   /** Names of the loops that run here; empty while another process leads. */
   running(): string[];
-  /** For /healthz. */
+  /** The checks for /healthz. */
   healthChecks(): HealthCheck[];
   readonly metrics: Metrics;
   /** Resolves when a lease is lost, or the loops could not be started: the process should end, and at once, for another one acts. */

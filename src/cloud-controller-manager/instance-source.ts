@@ -20,7 +20,7 @@ export interface InstanceSource extends Pick<InstancesV2, 'instanceExists' | 'in
   nodeAddresses(node: Node, signal?: AbortSignal): Promise<NodeAddress[] | undefined>;
 }
 
-/** By provider ID, and by name when that fails. `told`: upstream's text for both failures. */
+/** Looks the instance up by provider ID, and by name when that fails. `told` is upstream's text for both failures. */
 async function either<T>(
   node: Node,
   providerId: string,

@@ -10,7 +10,7 @@ export const nodeConflictDelayMs = 50;
 /** Back-off of the service controller after a failure. */
 export const serviceBackoffBaseMs = 5_000;
 export const serviceBackoffMaxMs = 300_000;
-/** Node names told in an event about many. */
+/** How many Nodes an event about several names. */
 export const nodeNamesMax = 20;
 /** Nodes whose instances are asked for at once by the lifecycle controller. */
 export const lifecycleConcurrency = 10;

@@ -4,7 +4,7 @@ import type { CloudControllerDefinition, CloudProvider, CloudWatch } from '#clou
 import { type Cache, type ControllerDefinition, defineController, type WatchDefinition, wholeCluster } from '#controller-runtime';
 import type { CloudControllerEntry } from './controller-entry.ts';
 
-/** Whether this very object is no longer there, told by what the cache has under its name. */
+/** Whether this very object is gone, judged by what the cache has under its name. */
 const isGone = ({ resource }: CloudWatch, { metadata }: KubeObject, cache: Cache): boolean =>
   cache.get(resource, metadata.namespace ?? '', metadata.name ?? '')?.metadata.uid !== metadata.uid;
 

@@ -1,10 +1,10 @@
-// Scripts that complete the command line in bash, zsh and fish. Pure: the commands are told as a tree, and the scripts hold all of them, so that pressing
+// Scripts that complete the command line in bash, zsh and fish. Pure: they are made from the tree of commands and hold all of it, so that pressing
 // the key starts no program.
 
 export interface CommandTree {
   name: string;
   description: string;
-  /** With their dashes. */
+  /** The flags with their dashes. */
   options: readonly { flag: string; description: string; values?: readonly string[] }[];
   commands: readonly CommandTree[];
 }

@@ -1,4 +1,4 @@
-// What every component command shares: its logger, its clients, its own endpoints, and running until it is told to stop.
+// What every component command shares: its logger, its clients, its own endpoints, and running until a signal ends it.
 import { hostname } from 'node:os';
 import {
   type ClientConfig,

@@ -10,7 +10,7 @@ import { type HandedOver, handOver, hide, without } from './handed-over.ts';
 import { programOf } from './program.ts';
 import { say } from './say.ts';
 
-/** Of the flags of this process, those that the child has otherwise: `secrets` in a file. */
+/** The flags of this process that the child gets in another way: `secrets` in a file. */
 const withDataDir = (dataDir: string, secrets: readonly string[]): string[] => {
   const given = process.argv.slice(2).filter((word) => !/^--detach(=|$)/.test(word));
   return [...without(given, ['--data-dir', ...secrets]), '--data-dir', dataDir];
@@ -74,7 +74,7 @@ export async function detach(dataDir: string, what: string, words: HandedOver = 
   child.once('exit', (code) => {
     exit = code ?? 1;
   });
-  // Until it is ready, whoever gives up waiting gives up the start.
+  // Until the cluster is ready, a user who stops waiting stops the start.
   const giveUp = (): void => void child.kill(child.killed ? 'SIGKILL' : 'SIGTERM');
   onSignals({ SIGTERM: giveUp, SIGINT: giveUp, SIGHUP: giveUp });
   const progress = createProgress(process.stdout, clock);

@@ -29,7 +29,7 @@ export interface FromKind {
   ports?: PortMapping[];
   /** Folders of this machine that a node sees; sources as they are written. */
   mounts?: NodeMount[];
-  /** Of each node, in order. */
+  /** The labels of each node, in order. */
   labels: Record<string, string>[];
 }
 
@@ -74,7 +74,7 @@ function labelsOf(value: unknown, path: string): Record<string, string> {
   return value as Record<string, string>;
 }
 
-/** Settings of components are the cluster's: what one node is told, all are. */
+/** The flags of all nodes as one. Settings of components belong to the whole cluster, so what one node sets, all get. */
 const mergedArgs = (all: readonly PatchedArgs[]): PatchedArgs => {
   const merged: PatchedArgs = {};
   for (const args of all)
@@ -90,7 +90,7 @@ const settingNames = ['featureGates', 'runtimeConfig', 'containerdConfigPatches'
 /** Options of the components that have feature gates. */
 const gatedOptions = ['apiserverArg', 'controllerManagerArg', 'schedulerArg', 'kubeletArg', 'kubeProxyArg'];
 
-/** Of every component; each checks them by its own table. */
+/** Feature gates for every component; each component checks them by its own table. */
 function gatesOf(value: unknown): PatchedArgs {
   if (isEmpty(value)) return {};
   if (!isObject(value) || Object.values(value).some((one) => typeof one !== 'boolean'))

@@ -77,7 +77,7 @@ class Section {
   has(name: string): boolean {
     return !isEmpty(this.#fields[name]);
   }
-  /** It may only say what is so anyway. */
+  /** Refuses a field that has another value than the one that holds anyway. */
   only(name: string, is: unknown, why: string): void {
     const value = this.raw(name);
     if (!isEmpty(value) && value !== is) wrong(`${this.at(name)}: ${String(value)}`, `has no counterpart: ${why}`);

@@ -8,7 +8,7 @@ export interface Burst {
   done(key: string): void;
 }
 
-/** `observe` gets milliseconds, once for each burst; 0 where an event made no key while none was waited for. */
+/** Measures bursts. `observe` gets the milliseconds of each burst, and 0 for an event that made no key while no key was waited for. */
 export function burst(clock: Pick<Clock, 'monotonic'>, observe: (durationMs: number) => void): Burst {
   const waiting = new Set<string>();
   let sinceMs = 0;

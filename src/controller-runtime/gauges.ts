@@ -2,7 +2,7 @@
 import type { Metrics } from '#component-base';
 import type { Cache, GaugeDefinition } from './types.ts';
 
-/** Adds the gauges to the registry. A loop that stops gives none: `isRunning` tells. */
+/** Adds the gauges to the registry. A loop for which `isRunning` is false shows no values. */
 export function exposeGauges(
   definitions: readonly GaugeDefinition[],
   metrics: Metrics,

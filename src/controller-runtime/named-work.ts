@@ -32,7 +32,7 @@ export type AnswerOf<Output> = { value: Output } | { error: Error };
 
 export interface QuestionOf<Input, Output> {
   readonly name: string;
-  /** The question. `about` tells it from others of its name in the same reconcile. */
+  /** Makes a question. `about` distinguishes it from others of its name in the same reconcile. */
   about(about: string, input: Input): Question;
   /** The answer in a view; undefined before it was asked. */
   answer(view: Pick<ViewContext, 'answers'>, question: Question): AnswerOf<Output> | undefined;

@@ -25,7 +25,7 @@ export interface Ref {
   subresource?: string;
 }
 
-/** What to tell the world about a write: event texts where `{name}` is the object's name and `{error}` the failure. */
+/** The events about a write. In their texts `{name}` is the object's name and `{error}` the failure. */
 export interface EffectEvents {
   regarding: KubeObject;
   /** Type: Normal, unless it says otherwise. */
@@ -91,7 +91,7 @@ export type Effect =
 export interface Question {
   /** The name of one of `questions`. */
   name: string;
-  /** What tells it from others of that name in the same reconcile. */
+  /** Distinguishes it from other questions of that name in the same reconcile. */
   about: string;
   input: unknown;
 }
@@ -230,7 +230,7 @@ export interface ControllerDefinition<View = unknown> {
   eventSource?: string;
   /** The RBAC rules of that cluster role. The bootstrap policy is generated from them (test/component/controllers-rights.test.ts). */
   rights: PolicyRule[];
-  /** Those of a Role of that name in single namespaces. */
+  /** Rules of a Role of that name, by the namespace that the Role is in. */
   rightsIn?: Readonly<Record<string, PolicyRule[]>>;
   watches: WatchDefinition[];
   /** The frozen slice of the world that `reconcile` may see. Pure. */

@@ -8,9 +8,9 @@ export const limits = {
   usageHalfLifeMs: 1_000,
   /** Half-lives after which such times are counted anew, long before their numbers lose precision. */
   usageHalvesMax: 60,
-  /** Of such a time, what is not worth remembering. */
+  /** Usage below this is not worth remembering. */
   usageForgottenMs: 0.01,
-  /** Who has used so many times less than the one who used most asks for little. */
+  /** A client that has used so many times less than the heaviest one counts as light, and may pass others. */
   lightUsageRatio: 4,
   /** Output kept of one program (each of stdout and stderr); more makes the call fail. */
   execOutputBytesMax: 256 * 1024 * 1024,

@@ -103,7 +103,7 @@ async function startHelper(netns: string, mark: string, onExit: () => void): Pro
   const child = spawn('nsenter', [`--net=/run/netns/${netns}`, process.execPath, '-e', helperSource, mark], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-  // What it complains of is said by whoever asked it; nobody else can make anything of it.
+  // Its complaints are reported by the code that asked it; nobody else could make use of them.
   let complaint = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     complaint = (complaint + text).slice(-limits.netnsComplaintChars);

@@ -44,7 +44,7 @@ export function createTurns(clock: Pick<Clock, 'monotonic'>, shareMs: number = l
 /** The flow of work that is done for nobody in particular. */
 const nobody = '';
 
-/** Resolves when the caller's turn has come; undefined: it has. `flow`: whom the work belongs to. */
+/** Resolves when the caller's turn has come; undefined when it has come already. `flow` names the client for which the work is done. */
 export type Turnstile = (flow?: string) => Promise<void> | undefined;
 
 /** Callers by what they belong to; each in turn lets its oldest go. */

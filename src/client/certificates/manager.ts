@@ -49,7 +49,7 @@ export class CertificateManager {
     this.#deps = deps;
   }
 
-  /** The certificate of now; undefined while there is none that is valid. */
+  /** The present certificate; undefined while no certificate is valid. */
   get current(): CertificateAndKey | undefined {
     return this.#held && this.#endOf(this.#held) > this.#deps.clock.now() ? this.#held : undefined;
   }
@@ -96,7 +96,7 @@ export class CertificateManager {
     this.#rotateAtMs = rotationTime(leaf, this.#deps.rng);
     this.#options.onChange?.(pair);
   }
-  /** By the wall clock, which may be set while this waits. */
+  /** Waits by the wall clock, which may be set meanwhile. */
   #schedule(): void {
     if (this.#closed.signal.aborted) return;
     const { clock } = this.#deps;

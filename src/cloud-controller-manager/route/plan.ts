@@ -1,4 +1,4 @@
-// Which routes are to be made and removed, and what Nodes are told of it (k8s.io/cloud-provider controllers/route, KEP-5237). Pure.
+// Which routes have to be made and removed, and what is reported at Nodes (k8s.io/cloud-provider controllers/route, KEP-5237). Pure.
 import type { Node, NodeAddress } from '#api/core/v1';
 import { type IPPrefix, parseCIDR } from '#apimachinery/validation';
 import { formatDurationMs } from '#apimachinery/duration';
@@ -99,7 +99,7 @@ function conditionEffect(node: Node, ready: boolean, now: number): Effect[] {
   ];
 }
 
-/** What Nodes are told: an event for each failed try, and whether the network is there. */
+/** What is reported at Nodes: an event for each failed try, and whether the network is available. */
 export function outcomePlan(
   { concerned }: Pick<RouteChanges, 'concerned'>,
   outcomes: readonly RouteOutcome[],

@@ -13,9 +13,9 @@ import { hasFinalizer, hostsKey, needsCleanup, needsUpdate, wantsLoadBalancer } 
 
 /** What was last brought to the cloud for a Service. */
 export interface ServiceMemory {
-  /** As it was then: what a changed one is compared with, and what a vanished one is deleted by. */
+  /** The Service as it was then. A changed Service is compared with it, and a vanished one is deleted by it. */
   service: Service;
-  /** The load balancer was made and told; false while that fails. */
+  /** Whether the load balancer was made and its status written; false while that fails. */
   ensured: boolean;
   /** `hostsKey` of its hosts. */
   hosts: string;
@@ -90,7 +90,7 @@ export function reconcileService(view: ServiceView): Plan {
   return hostsKey(view.hosts) === memory.hosts ? { effects: [], remember: memory } : sendElsewhere(view, service, memory);
 }
 
-/** It went without our finalizer. */
+/** The plan for a Service that is gone and did not have our finalizer: its load balancer is deleted by what is remembered. */
 const vanished = (memory: ServiceMemory): Plan => ({
   effects: [
     normal(asService(memory.service), 'DeletingLoadBalancer', 'Deleting load balancer'),

@@ -70,8 +70,8 @@ const reachedAt = ({ status }: Node): string =>
     .join(' ');
 
 /**
- * Whether a change of a Node is to be brought to the load balancers at once. Addresses are written after the provider ID: a load balancer that was told of
- * the Node in between would go without it for good.
+ * Whether load balancers must hear of a change of a Node at once. Addresses are written after the provider ID: a load balancer that was updated in
+ * between would never get the Node.
  */
 export const hostsChanged = (node: Node, old: Node): boolean =>
   isExcluded(node) !== isExcluded(old) || node.spec?.providerID !== old.spec?.providerID || reachedAt(node) !== reachedAt(old);

@@ -61,7 +61,7 @@ async function answer(webhook: CloudWebhook, request: WireRequest): Promise<{ st
   }
 }
 
-/** Starts serving the wanted webhooks; undefined when there are none. Throws for an unknown name, rejects when it cannot listen. */
+/** Starts to serve the webhooks; undefined when none are wanted. Throws for an unknown name, and rejects when it cannot listen. */
 export async function serveWebhooks(
   { webhooks, wanted, serving, metrics }: WebhookHostOptions,
   { clock, logger }: { clock: Clock; logger: Logger },

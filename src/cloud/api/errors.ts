@@ -3,9 +3,9 @@ import * as z from 'zod';
 
 export const errorBody = z.object({
   error: z.object({
-    /** For programs, e.g. `VpcNotFound`. */
+    /** The error for programs, for example `VpcNotFound`. */
     code: z.string(),
-    /** For people. */
+    /** The error for people. */
     message: z.string(),
     requestId: z.string(),
     /** What of the request is wrong. */

@@ -6,7 +6,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Operation {
   readonly method: Method;
-  /** With parameters in braces: `/v1/vpcs/{vpcId}`. */
+  /** The path with its parameters in braces: `/v1/vpcs/{vpcId}`. */
   readonly path: string;
   readonly summary: string;
   /** Query parameters; of lists also `tag.KEY=VALUE`, which becomes `tags`. */

@@ -17,7 +17,7 @@ interface Entry {
 const segmentsOf = (path: string): string[] => path.split('/').slice(1);
 const isParameter = (segment: string): boolean => segment.startsWith('{');
 
-/** By number of segments, so that few are looked at. */
+/** Operations by their number of segments, so that only a few are compared with a path. */
 const table = new Map<number, (Entry & { method: Method })[]>();
 for (const [operationId, { method, path }] of operationEntries) {
   const segments = segmentsOf(path);

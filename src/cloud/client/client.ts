@@ -12,7 +12,7 @@ export interface CloudClientOptions {
   token: string | (() => string);
   /** Authorities of the server's certificate, PEM. Default: those of the system. */
   ca?: string | Buffer;
-  /** Of one request. Default `requestTimeoutMs`. */
+  /** The time limit of one request. Default: `requestTimeoutMs`. */
   timeoutMs?: number;
   /** Opens connections in another way than from this process's network. */
   dial?: Dial;

@@ -3,7 +3,7 @@ import { errorBody } from '../api/index.ts';
 import { retryAfterMsMax } from './limits.ts';
 
 export interface CloudApiErrorFields {
-  /** As the API calls it; `Unreachable` when no answer came, `BadAnswer` for an answer that this API does not give. */
+  /** The code as the API names it; `Unreachable` when no answer came, `BadAnswer` for an answer that this API does not give. */
   code: string;
   /** 0 when no answer came. */
   status: number;

@@ -14,7 +14,7 @@ export interface Settings {
   /** The first is the default one. */
   instanceTypes: readonly InstanceType[];
   publicCidr: string;
-  /** Of real networks: marks the cloud's pieces on the machine. Absent: there are none, and interfaces have no namespaces. */
+  /** Marks the cloud's pieces of real networks on the machine. Absent where there are no real networks, and interfaces have no namespaces. */
   mark?: string;
   quotas: Quotas;
   /** How long a terminated instance is still listed. */

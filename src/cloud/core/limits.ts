@@ -6,7 +6,7 @@ export const quotas = {
   routeTablesPerVpc: 100,
   routesPerTable: 5_000,
   securityGroupsPerVpc: 500,
-  /** In one direction. */
+  /** The rules of a security group in one direction. */
   rulesPerSecurityGroup: 1_000,
   interfaces: 10_000,
   interfacesPerInstance: 15,

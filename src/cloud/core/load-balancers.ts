@@ -29,7 +29,7 @@ function checkHealth(check: HealthCheck | undefined): void {
     throw invalid('healthCheck.path', 'must start with / and have no spaces');
 }
 
-/** Those that stay keep their health. */
+/** The new list of targets. Targets that stay keep their health. */
 function targetsOf(
   world: World,
   context: Context,

@@ -17,7 +17,7 @@ export interface EmulatorContext {
 
 export interface EmulatedHead {
   method: string;
-  /** With the query, as sent. */
+  /** The path with its query, as sent. */
   path: string;
   headers: IncomingHttpHeaders;
 }

@@ -15,7 +15,7 @@ export const limits = {
   /** Between the polite and the hard end of HAProxy. */
   stopGraceMs: 3_000,
   stopPollMs: 10,
-  /** How often an HAProxy that an earlier process started is looked at (its end is not told). */
+  /** How often an HAProxy that an earlier process started is checked, because nothing reports its end. */
   watchPollMs: 500,
   /** Before work that failed of its own account (a probe's finding, an ended HAProxy) is tried again. */
   retryMs: 1_000,
@@ -31,7 +31,7 @@ export const limits = {
   affinityClientsMax: 100_000,
   /** Targets of one VPC that can be told apart by marks. */
   indexMax: 0x7fff,
-  /** Of the twin without real networks: connections open at a time through one load balancer. */
+  /** How many connections one load balancer of the twin without real networks carries at a time. */
   loopbackConnectionsMax: 1_000,
   loopbackDialTimeoutMs: 5_000,
   /** How long half of a connection stays open after the other half ended, without traffic. */

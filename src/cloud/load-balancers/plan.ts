@@ -32,7 +32,7 @@ export interface VpcPlan {
   vpcId: string;
   netns: string;
   balancers: readonly BalancerPlan[];
-  /** Of every instance with power: each may be a client whose pods' addresses only it knows. */
+  /** The places of all instances that are on: each may be a client whose pods' addresses only it knows. */
   places: readonly Place[];
 }
 

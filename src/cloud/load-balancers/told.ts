@@ -1,9 +1,9 @@
-// What drivers of load balancers tell of what they see. Only what the world does not know, and nothing twice while the world lags behind.
+// What drivers of load balancers report of what they see: only what the world does not know yet, and nothing twice while the world lags behind.
 import { deepEqual } from '#utils';
 import type { LoadBalancer, Observation, TargetHealth, World } from '../model/index.ts';
 
 export interface Seen {
-  /** Why it fails; undefined: it works. */
+  /** Why it fails; undefined while it works. */
   reason: string | undefined;
   health: ReadonlyMap<string, TargetHealth>;
   loopbackPorts?: Record<string, number>;
@@ -26,7 +26,7 @@ export function createTold(observe: (observation: Observation) => void) {
   };
 
   return {
-    /** `now`: as it is in the world. */
+    /** Reports what was seen. `now` is the load balancer as it is in the world. */
     tell(now: LoadBalancer, { reason, health, loopbackPorts }: Seen): void {
       const { id } = now;
       const state = reason === undefined ? 'active' : 'failed';
@@ -52,7 +52,7 @@ export function createTold(observe: (observation: Observation) => void) {
         one(`${id} ${instanceId}`, target?.health === seen, observation, target);
       }
     },
-    /** Load balancers that are gone from the world. */
+    /** Forgets load balancers that are gone from the world. */
     forget({ loadBalancers }: World): void {
       for (const key of told.keys()) if (!loadBalancers.has(key.slice(0, key.indexOf(' ')))) told.delete(key);
     },

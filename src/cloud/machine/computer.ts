@@ -121,7 +121,7 @@ export class Computer {
     return { initPid: this.#initPid, boots };
   }
 
-  /** Resolves when its first process has ended, whoever ended it. */
+  /** Resolves when its first process has ended, for whatever reason. */
   async ended(): Promise<void> {
     await this.#init?.ended;
   }

@@ -91,7 +91,7 @@ export class Instances {
     for (const instance of world.instances.values()) if (!this.#entries.has(instance.id)) this.#settled(instance);
   }
 
-  /** Takes the power of all. The world is not told: it wants them on at the next start. */
+  /** Switches all instances off. The world still wants them on, so that the next start switches them on again. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(

@@ -89,7 +89,7 @@ export class Network {
   readonly #mark: string;
   readonly #dir: string;
   readonly #exec: Exec;
-  /** By namespace; undefined: not known, to be read. */
+  /** What is known of each namespace; undefined where it has to be read. */
   #states: Map<string, NamespaceState> | undefined;
 
   constructor(mark: string, dir: string, exec: Exec) {

@@ -60,7 +60,7 @@ export interface RootPlan {
 export const rootOf = (disk: string): string => `${disk}/root`;
 const changesOf = (name: string): string => `changes/${name}`;
 
-/** As fstab(5) wants it. */
+/** A field as fstab(5) wants it. */
 const field = (text: string): string =>
   text.replaceAll(/[\\ \t\n]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
 export const fstabEntry = (source: string, target: string, type: string, options: string): string =>

@@ -63,7 +63,7 @@ async function send(
   }
 }
 
-/** What a client on a wire does: gives up after a while, and when it is told to. What was asked for may still happen. */
+/** Behaves as a client on a wire: it gives up after a while, or when its signal aborts. The operation may still be carried out. */
 function inTime<T>(clock: Clock, id: OperationId, given: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   if (given?.aborted) return Promise.reject(given.reason as Error);
   // One of its own: many calls may wait at a manager's signal.

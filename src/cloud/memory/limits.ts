@@ -2,5 +2,5 @@
 
 /** How often terminated instances are looked through. */
 export const forgetPeriodMs = 10_000;
-/** Calls told of at once. */
+/** How many calls the audit log lists at once. */
 export const auditEventsListed = 1_000;

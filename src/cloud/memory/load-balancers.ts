@@ -3,7 +3,7 @@ import type { Driver, DriverContext, TargetHealth, World } from '../model/index.
 import { loopbackKey } from '../core/index.ts';
 
 export interface MemoryLoadBalancersOptions {
-  /** Of an instance. Default: healthy. */
+  /** The health of an instance. Default: healthy. */
   health?: (instanceId: string) => TargetHealth;
   /** Say that each listener answers on this port of 127.0.0.1. Default: load balancers are not on loopback. */
   loopbackPort?: (loadBalancerId: string, protocol: string, port: number) => number;

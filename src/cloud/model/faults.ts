@@ -17,7 +17,7 @@ export const faults = z.object({
   failuresMax: z.int().min(0).optional(),
   /** No request is answered: connections are closed. */
   outage: z.boolean().default(false),
-  /** Of the random choices; the same seed gives the same failures for the same requests in the same order. */
+  /** The seed of the random choices. The same seed gives the same failures for the same requests in the same order. */
   seed: z.int().default(1),
   /** Operations that fail (their operationId); empty: all. */
   operations: z.array(z.string()).default([]),

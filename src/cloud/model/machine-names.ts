@@ -24,7 +24,7 @@ export const edgeUplink = 'uplink';
 /** Names of the link between the edge and a VPC's router: in the edge it is named by the VPC, in the router `edge`. */
 export const edgeToRouter = (vpcId: string): string => `r-${short(vpcId)}`;
 export const routerToEdge = 'edge';
-/** In the router: towards an interface, whose other end is named by its device index (`eth0`). */
+/** The link in the router that leads to an interface; its other end is named by its device index (`eth0`). */
 export const routerToInterface = (interfaceId: string): string => `v-${short(interfaceId)}`;
 
 /** Cgroup of an instance below every controller. */

@@ -40,7 +40,7 @@ export const route = z.object({
   target: routeTarget,
   /** `blackhole`: what it led to is gone or stopped; packets are dropped. */
   state: z.enum(['active', 'blackhole']),
-  /** Chosen by whoever made it. */
+  /** The name that the caller has chosen. */
   name: z.string(),
 });
 export type Route = z.infer<typeof route>;
@@ -55,7 +55,7 @@ export type RouteTable = z.infer<typeof routeTable>;
 
 export const securityGroupRule = z.object({
   protocol: z.enum(['tcp', 'udp', 'icmp', 'all']),
-  /** Of tcp and udp; absent: all ports. */
+  /** The first port of tcp and udp rules; absent: all ports. */
   fromPort: port.optional(),
   toPort: port.optional(),
   /** Exactly one of the two. */
@@ -151,7 +151,7 @@ export const healthCheck = z.object({
   /** https: whatever certificate the target has. */
   protocol: z.enum(['http', 'https', 'tcp']),
   port,
-  /** Of http and https; 200 is healthy. */
+  /** The path that http and https checks ask for; 200 is healthy. */
   path: z.string().optional(),
   intervalMs: z.int().min(100).default(2000),
   timeoutMs: z.int().min(50).default(1000),
@@ -167,7 +167,7 @@ export type HealthCheck = z.infer<typeof healthCheck>;
 export const listener = z.object({
   protocol: z.enum(['tcp', 'udp']),
   port,
-  /** Of `proxy` load balancers: the port of the targets. `network` ones keep address and port as the client gave them. */
+  /** The port of the targets of `proxy` load balancers. `network` ones keep address and port as the client sent them. */
   targetPort: port.optional(),
 });
 export type Listener = z.infer<typeof listener>;
@@ -198,7 +198,7 @@ export const loadBalancer = resource.extend({
   /** How long a client keeps its target; absent: not at all. */
   affinityTimeoutSeconds: z.int().optional(),
   targets: z.array(z.object({ instanceId: z.string(), health: targetHealth })),
-  /** Of load balancers on loopback: where a listener really answers, by `<protocol>/<port>` (`tcp/80`). */
+  /** Where the listeners of load balancers on loopback really answer, by `<protocol>/<port>` (`tcp/80`). */
   loopbackPorts: z.record(z.string(), port).optional(),
 });
 export type LoadBalancer = z.infer<typeof loadBalancer>;

@@ -68,7 +68,7 @@ export interface Driver {
   close(): Promise<void>;
 }
 
-/** What a driver needs is made by another one, and is not there yet: nothing to be told of unless it stays so. */
+/** What a driver needs is made by another driver and is not there yet. It is reported only when it stays so. */
 export class NotYetError extends Error {
   constructor(message: string) {
     super(message);
@@ -80,7 +80,7 @@ export class NotYetError extends Error {
 export interface DriverContext {
   /** Six hex digits: everything on the machine that belongs to this cloud carries them. */
   mark: string;
-  /** Of public addresses; the first is the edge's own (and its name server), load balancers and instances get the others. */
+  /** The range of public addresses. The first is that of the edge and its name server; load balancers and instances get the others. */
   publicCidr: string;
   /** Folder for the driver's files; absolute. Part of every command line it starts. */
   dir: string;

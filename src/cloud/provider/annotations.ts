@@ -5,7 +5,7 @@ const prefix = 'service.beta.kubernetes.io/local-load-balancer-';
 export const kindAnnotation = `${prefix}kind`;
 /** `true`: an address of the VPC, not a public one. */
 export const internalAnnotation = `${prefix}internal`;
-/** `v1` or `v2`: targets are told the client so. */
+/** `v1` or `v2`: the version of the PROXY protocol in which targets learn the client's address. */
 export const proxyProtocolAnnotation = `${prefix}proxy-protocol`;
 /** The address to have; `spec.loadBalancerIP` counts first. */
 export const addressAnnotation = `${prefix}address`;

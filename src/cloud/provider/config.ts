@@ -12,9 +12,9 @@ export interface LocalCloudConfig {
   /** Marks what belongs to the cluster. */
   clusterId: string;
   vpcId: string;
-  /** For routes to pods. Default: the VPC's main one. */
+  /** The route table for routes to pods. Default: the VPC's main one. */
   routeTableId?: string;
-  /** For load balancers. Default: all of the VPC. */
+  /** The subnets of load balancers. Default: all subnets of the VPC. */
   subnetIds?: string[];
   defaultLoadBalancerKind: 'proxy' | 'network';
 }

@@ -2,7 +2,7 @@
 import { retryAfter } from '#cloud-provider';
 import { CloudApiError } from '../client/index.ts';
 
-/** Runs a call of the interface: when the API wants to be left alone, so says the error. */
+/** Runs a call of the provider interface. Where the API asks for a pause, the error carries it. */
 export async function told<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();

@@ -25,7 +25,7 @@ const tagsOf = ({ config }: ProviderContext, { metadata }: Service): Record<stri
   [serviceUidTag]: metadata.uid ?? '',
 });
 
-/** Those of a Service, the oldest first; more than one only after a race. */
+/** The load balancers of a Service, the oldest first. There is more than one only after a race. */
 const balancersOf = async (context: ProviderContext, service: Service, signal: Signal): Promise<LoadBalancer[]> =>
   (await context.api.listLoadBalancers({ tags: tagsOf(context, service) }, { signal })).items;
 
@@ -105,7 +105,7 @@ async function create(
   }
 }
 
-/** As `create`; when it is there already (another manager, or the cloud shows it late), that one. */
+/** Creates the load balancer. Where it exists already, because another manager made it or the cloud shows it late, that one is given. */
 async function createOrFind(
   context: ProviderContext,
   service: Service,

@@ -8,7 +8,7 @@ const protocolOf = ({ protocol }: Listener): string => (protocol === 'tcp' ? 'TC
 const loopbackPort = ({ loopbackPorts = {} }: LoadBalancer, { protocol, port }: Listener): number | undefined =>
   loopbackPorts[`${protocol}/${port}`];
 
-/** Whether everything that clients are told can be told. */
+/** Whether the status has everything that clients need. */
 export const isComplete = (balancer: LoadBalancer): boolean =>
   balancer.state === 'active' &&
   (balancer.loopbackPorts === undefined ||

@@ -1,5 +1,5 @@
-// One process per folder: two clouds on one journal would destroy it. Held as an abstract unix socket (unix(7)), which ends with its process however
-// that ends. Elsewhere than on Linux there is none, and nothing is held.
+// Allows one process for each folder: two clouds on one journal would destroy it. The lock is an abstract unix socket (unix(7)), which ends with its
+// process however that ends. Other systems than Linux do not have these, and there is no lock there.
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';

@@ -16,7 +16,7 @@ export class JournalError extends Error {
 }
 
 export interface OpenedJournal {
-  /** As given to `compact`; undefined at first. */
+  /** The value that `compact` got last; undefined before the first time. */
   snapshot: unknown;
   /** Since then, in order. */
   records: unknown[];

@@ -12,7 +12,7 @@ export const limits = {
   /** Pause of a driver after a failure: the first, and the longest. */
   driverRetryMinMs: 250,
   driverRetryMaxMs: 30_000,
-  /** Failures of a driver for want of what another one makes, before they are told as errors. */
+  /** How many times in a row a driver may fail for want of what another one makes, before that is reported as an error. */
   driverNotYetMax: 4,
   /** From a new VPC to the first try to start its name service. */
   nameServiceDelayMs: 100,

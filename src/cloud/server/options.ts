@@ -33,7 +33,7 @@ export interface CloudOptions {
   mark: string;
   /** Interfaces live in network namespaces of this machine, and the API names them. */
   realNetworks?: boolean;
-  /** By name, which is also their folder below `dataDir`. */
+  /** Drivers by name, which is also the name of their folder below `dataDir`. */
   drivers: Readonly<Record<string, DriverFactory>>;
   quotas?: Partial<Quotas>;
   /** How long terminated instances are listed. */
@@ -68,7 +68,7 @@ export interface RunningCloud {
   /** The newest world that is on disk. */
   readonly world: World;
   readonly faults: Faults;
-  /** As `PUT /v1/faults`. */
+  /** Sets the faults, as `PUT /v1/faults` does. */
   setFaults(faults: Faults): void;
   /** Serves on one more address. */
   listen(target: ListenTarget): Promise<ListenAddress>;

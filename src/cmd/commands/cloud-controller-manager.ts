@@ -119,7 +119,7 @@ async function run(flags: CloudControllerManagerFlags): Promise<void> {
   }, manager.ended);
 }
 
-/** Those of the provider. Help is given without a provider, too. */
+/** The provider's flags. Help is shown without a provider, too. */
 async function providerFlagTable(argv: readonly string[]): Promise<FlagTable> {
   const provider = textFlagIn(argv, cloudControllerManagerFlags.cloudProvider.name);
   const configFile = textFlagIn(argv, cloudControllerManagerFlags.cloudConfig.name);

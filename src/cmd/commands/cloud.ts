@@ -1,4 +1,4 @@
-// `sagong cloud`: the local cloud alone, for whoever wants a cloud's API without a cluster, or with one of another make.
+// `sagong cloud`: the local cloud alone, for users who want a cloud's API without a cluster, or with a cluster of another make.
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Driver, DriverContext } from '#cloud';
@@ -36,7 +36,7 @@ function publicCidrOf(mark: string): string {
 
 const isRoot = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
 
-/** As root the machine itself is the cloud; otherwise its instances are names only, and its load balancers listen on loopback. */
+/** The drivers. As root, the machine itself is the cloud; otherwise instances are only names, and load balancers listen on loopback. */
 async function driversOf(
   { drivers, uplink }: CloudConfig,
   deps: ComponentDeps,

@@ -52,7 +52,7 @@ async function configured(
   return { ...rest, ...flags, endpoint: given ?? endpoint, kubeletArgs: words };
 }
 
-/** What opens the cluster to whoever reads it: it is in no command line of a process that stays. */
+/** The secrets that open the cluster to anybody who reads them. They appear in no command line of a process that goes on running. */
 const secretsIn = ({ token, certificateKey }: JoinFlags): HandedOver => ({
   ...(token !== undefined && { token }),
   ...(certificateKey !== undefined && { certificateKey }),
@@ -82,7 +82,7 @@ export async function runJoin(given: string | undefined, typed: JoinFlags): Prom
   await writeRunState(dir, began);
   const tell = (waiting: string): void => {
     process.stderr.write(`${visible(waiting)}\n`);
-    // Whoever started this process in the background shows it.
+    // The process that started this one in the background shows its messages.
     void writeRunState(dir, { ...began, waiting }).catch(() => {});
   };
   const { token, nodeName, nodeIp, registryMirrors, discoveryTokenUnsafeSkipCaVerification: skipHashes } = flags;

@@ -41,7 +41,7 @@ async function systemctl(...words: string[]): Promise<void> {
   if (code !== 0) throw new Error(`systemctl ${words.join(' ')}: ${stderr.trim() || `exit code ${code}`}`);
 }
 
-/** As sd_booted(3) sees it. */
+/** Throws unless this machine runs systemd, as sd_booted(3) decides it. */
 function assertSystemd(): void {
   if (!existsSync('/run/systemd/system'))
     throw new Error('this machine was not started by systemd, so there is nobody to run a service; --print shows the unit');

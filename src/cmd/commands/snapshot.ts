@@ -57,7 +57,7 @@ export async function runSnapshotRestore(file: string, { force = false, ...flags
   if (before) say(`What was there is kept in ${before}`);
 }
 
-/** Of a control plane of machines: the other members join it anew. */
+/** Restores the snapshot of a control plane of machines. The other members then join it again. */
 async function restoreEtcd(plane: ControlPlaneConfig, file: string): Promise<void> {
   const before = await restoreEtcdSnapshot(plane, file);
   say(`Restored ${file} as the etcd of this machine alone`);
@@ -67,7 +67,7 @@ async function restoreEtcd(plane: ControlPlaneConfig, file: string): Promise<voi
   );
 }
 
-/** Of machines of the local cloud, which all begin again at the next start. */
+/** Restores the snapshot of machines of the local cloud, which all begin again at the next start. */
 async function restoreLocalEtcd(first: ControlPlaneConfig, others: readonly ControlPlaneConfig[], file: string): Promise<void> {
   const kept = [await restoreEtcdSnapshot(first, file)];
   for (const other of others) kept.push(await setAside(other));

@@ -65,7 +65,7 @@ async function configured(
   };
 }
 
-/** In the order of the nodes; those that have none are left alone. */
+/** Sets the labels of the nodes, in their order. Nodes without labels are left alone. */
 async function labelNodes({ plane, settings }: RunningCluster, labels: readonly Record<string, string>[]): Promise<void> {
   const { identities } = await import('#cluster');
   const nodes = plane.client(identities.admin, 'sagong').resource({ group: '', version: 'v1', resource: 'nodes' });

@@ -39,7 +39,7 @@ export function ownProcess(domain: Domain | undefined): void {
   ofProcess = domain;
 }
 
-/** The function, to be called by others: whoever does, it works in the domain of now. */
+/** The function, made to run in the present failure domain, whichever domain calls it. */
 export function bound<A extends unknown[], R>(work: (...args: A) => R): (...args: A) => R {
   const domain = domainOfNow();
   return (...args) => inDomain(domain, () => work(...args));
@@ -55,8 +55,8 @@ export const domainName = (): string | undefined => domainOfNow()?.name;
 export const noteCaught = (where: string, error: unknown): void => domainOfNow()?.caught(where, error);
 
 /**
- * For the process' own handler of uncaught exceptions and unhandled rejections: hands the error to the domain that it comes from. False: it comes
- * from none.
+ * For the process's own handler of uncaught exceptions and unhandled rejections: gives the error to the domain in which it arose. False where it
+ * arose in none.
  */
 export function handStray(error: unknown): boolean {
   const domain = (isObject(error) ? left.get(error) : undefined) ?? domainOfNow();

@@ -17,10 +17,10 @@ export interface ComponentFailure {
   component: string;
   /** `stray`: nobody caught it, so the component was started again, unless it is a lasting one. `caught`: it was caught where it happened, and the component goes on. */
   kind: 'stray' | 'caught';
-  /** Of what was caught: in which handler. */
+  /** The handler in which the error was caught. */
   where: string;
   message: string;
-  /** With the stack where there is one. */
+  /** The message, with the stack where there is one. */
   text: string;
   /** Milliseconds since the epoch. */
   atMs: number;
@@ -58,7 +58,7 @@ export const failureCounter = (metrics: Metrics): Counter =>
 export interface RunOptions {
   /** A first start that fails is tried again like any other. */
   retryFirst?: boolean;
-  /** It is one of many: `health` has a line for it only while something is wrong with it. */
+  /** The unit is one of many: `health` shows it only while something is wrong with it. */
   quiet?: boolean;
 }
 

@@ -23,7 +23,7 @@ export interface Command {
   name: string;
   description: string;
   hidden?: boolean;
-  /** Of a group. */
+  /** The commands of a group. */
   commands?: readonly Command[];
   /** Loads the command: its code is needed only when it is called. */
   load?: () => Promise<Command>;
@@ -31,8 +31,8 @@ export interface Command {
   flags?: FlagTable;
   upstream?: boolean;
   /**
-   * Of a command: reads its words and answers with the work that they ask for. `path` is how it was called: `sagong node add`. Throws a FlagError for
-   * words that cannot be used.
+   * For a command: reads its words and answers with the work to do. `path` is how it was called: `sagong node add`. Throws a FlagError for words
+   * that cannot be used.
    */
   read?: (argv: readonly string[], path: string, write: CommandWriter) => Promise<() => void | Promise<void>>;
 }

@@ -93,7 +93,7 @@ export class FlagError extends Error {
 
 export interface ParsedFlags<F> {
   values: FlagValues<F>;
-  /** Those given on the command line. */
+  /** The flags that were given on the command line. */
   changed: ReadonlySet<keyof F>;
   /** The values of those given on the command line, and no others. */
   given: Partial<FlagValues<F>>;
@@ -103,7 +103,7 @@ export interface ParsedFlags<F> {
   help: boolean;
   /** What `--version` was given: `true`, `raw`; undefined: it was not. */
   version: string | undefined;
-  /** For flags marked deprecated that were given, and for those that change nothing. */
+  /** Warnings about deprecated flags that were given, and about flags that have no effect. */
   warnings: string[];
 }
 

@@ -4,7 +4,7 @@ import { quote } from '#utils';
 import { parseBool } from '../features/index.ts';
 
 export interface FlagType<T> {
-  /** As help prints it: `duration`, `strings`, `mapStringString`. '' for booleans. */
+  /** The type as help prints it: `duration`, `strings`, `mapStringString`. '' for booleans. */
   name: string;
   /** Throws an Error with Go's words. */
   parse(text: string): T;

@@ -4,7 +4,7 @@ export interface HealthCheck {
   name: string;
   /** Throws, or rejects, with why it is unhealthy. The reason is logged, never shown to the client. */
   check(): void | Promise<void>;
-  /** It is shown with the others, but does not make the endpoint fail. */
+  /** The check is shown with the others, but does not make the endpoint fail. */
   informative?: boolean;
 }
 

@@ -9,7 +9,7 @@ export interface LeaderMigrationConfiguration {
   /** Only `leases` is there since 1.24. */
   resourceLock: string;
   controllerLeaders: readonly {
-    /** Of a loop. */
+    /** The name of a loop. */
     name: string;
     /** The manager that runs it; `*`: whichever holds the lease. */
     component: string;

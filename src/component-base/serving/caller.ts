@@ -72,7 +72,7 @@ export class CertificateCallers {
     this.#clientRoots = clientCa === undefined ? [] : parseCertificates(clientCa);
     this.#proxyRoots = requestHeader === undefined ? [] : parseCertificates(requestHeader.ca);
   }
-  /** Undefined: the certificate, or that there is none, says nothing. Throws an Error for one that is not to be trusted. */
+  /** Undefined where the certificate does not identify a user, or there is no certificate. Throws an Error for one that is not to be trusted. */
   identify({ headers, certificate }: CallerRequest): User | undefined {
     if (certificate === undefined) return undefined;
     const proxied = this.#proxied(headers, certificate);

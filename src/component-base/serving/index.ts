@@ -1,4 +1,4 @@
-// What every component serves beside its work, over HTTPS: health, metrics, configuration, for those whom the apiserver lets in.
+// What every component serves beside its work, over HTTPS: health, metrics and configuration, for clients that the apiserver authorizes.
 export { defaultDelegatedAuth, type ReviewClient } from './delegated-auth.ts';
 export { type DelegatedAuthFlags, delegatedAuthFlags, type SecureServingFlags, secureServingFlags } from './flags.ts';
 export {

@@ -23,11 +23,11 @@ export interface LeadingDeps {
   metrics: Metrics;
 }
 
-/** Does what belongs to a lock until `signal` aborts; resolves when nothing of it goes on any more. A rejection ends the leading. */
+/** Does the work that belongs to a lock until `signal` aborts, and resolves when all of it has ended. When it rejects, the process stops leading. */
 export type LeadingWork = (lock: Exclude<Lock, 'none'>, signal: AbortSignal) => Promise<void>;
 
 export interface Leading {
-  /** For /healthz; none without leader election. */
+  /** Checks for /healthz; the list is empty without leader election. */
   readonly checks: readonly HealthCheck[];
   /** Resolves when a lease is lost or work under it failed: the process should end, others lead. Never while `stop` is all that happened. */
   readonly lost: Promise<void>;
@@ -92,7 +92,7 @@ class LeaseLeading implements Leading {
     } catch (error) {
       if (!signal.aborted) this.#deps.logger.error('error running controllers', { error: describe(error) });
     }
-    // Work that ends before it is told to has failed.
+    // Work that ends before its signal aborts has failed.
     if (!signal.aborted) this.#fail();
   }
   #elect(lock: Exclude<Lock, 'none'>, lease: string): Promise<void> {

@@ -27,7 +27,7 @@ export const horizontalPodAutoscalers: GroupVersionResource = {
   resource: 'horizontalpodautoscalers',
 };
 
-/** Whether a key of a loop over claims and volumes names a volume: claims have a namespace, volumes have none. */
+/** Whether a key of a loop over claims and volumes names a volume: claims have a namespace, volumes do not. */
 export const isVolumeKey = (key: string): boolean => !key.includes('/');
 
 /** What such a key names. */

@@ -180,7 +180,7 @@ function failureConditions(owner: ReplicaOwner, active: number, message: string 
   });
 }
 
-/** As it is stored: counts of zero are left out, but for the two that upstream always writes. */
+/** The status as it is stored: counts of zero are left out, except for the two that upstream always writes. */
 function compact(status: ReplicaStatus): ReplicaStatus {
   const { replicas, terminatingReplicas, conditions = [], ...counts } = status;
   const kept = Object.fromEntries(Object.entries(counts).filter(([, count]) => (count ?? 0) !== 0));

@@ -1,4 +1,5 @@
-// Attaching: a VolumeAttachment asks the driver, its status answers, pods are told (pkg/volume/util/operationexecutor, pkg/volume/csi).
+// Attaching: a VolumeAttachment asks the driver, its status has the answer, and events of the pods report it (pkg/volume/util/operationexecutor,
+// pkg/volume/csi).
 import type { Pod } from '#api/core/v1';
 import type { VolumeAttachment } from '#api/storage/v1';
 import { type Effect, type Ref, refKey } from '#controller-runtime';
@@ -15,7 +16,7 @@ export interface Step {
   attempt?: Attempt;
   needsLive?: Ref[];
   wakeAfterMs?: number;
-  /** Pods heard that it is elsewhere. */
+  /** Whether pods have the event that it is attached elsewhere. */
   told?: boolean;
   because?: string;
 }
@@ -91,7 +92,10 @@ function movingForMs({ attachment, pods, inUse }: Elsewhere, now: number): numbe
   return status?.attached || status?.attachError || leftMs <= 0 ? undefined : leftMs;
 }
 
-/** A volume for one node only is elsewhere: its pods hear of it once. All pods that use it are in one namespace, that of its claim. */
+/**
+ * Waits for a volume that only one node may have and that is attached elsewhere. Its pods get one event about that. All pods that use it are in one
+ * namespace, that of its claim.
+ */
 function waitForOthers({ wanted, told, now }: AttachInput, holders: readonly Elsewhere[]): Step {
   const { volume, pods, elsewhere } = wanted;
   const moving = holders.map((holder) => movingForMs(holder, now));

@@ -27,7 +27,7 @@ export interface Attempt {
   failures: number;
   /** Set while it waits after a failure. */
   retryAt?: number;
-  /** The pods that are told how it went: those that were there when it began. */
+  /** The pods that get the event about the outcome: those that were there when it began. */
   pods: readonly Pod[];
 }
 
@@ -40,7 +40,7 @@ export interface Memory {
   unwantedSince: Readonly<Record<string, number>>;
   /** Detached by this process, not yet gone. */
   detaching: readonly string[];
-  /** The pods that were told that the volume is elsewhere. */
+  /** The pods that have the event that the volume is attached elsewhere. */
   told: readonly string[];
   /** Volumes by the name of their attachment: the persistent volume may go before it. */
   known: Readonly<Record<string, Volume>>;

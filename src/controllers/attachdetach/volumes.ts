@@ -13,7 +13,7 @@ export const csiDrivers = storage('csidrivers');
 const uniquePrefix = 'kubernetes.io/csi/';
 
 export interface Volume {
-  /** As in `volumesInUse` and `volumesAttached` of nodes. */
+  /** The name as in `volumesInUse` and `volumesAttached` of nodes. */
   uniqueName: string;
   /** The name of the persistent volume. */
   name: string;
@@ -85,7 +85,7 @@ export function* boundVolumes(pod: Pod, cache: Cache): Iterable<Volume> {
   }
 }
 
-/** Those of them that must be attached. */
+/** The volumes of the pod that have to be attached. */
 export function* attachableVolumes(pod: Pod, cache: Cache): Iterable<Volume> {
   for (const volume of boundVolumes(pod, cache)) if (attaches(cache, volume.driver)) yield volume;
 }

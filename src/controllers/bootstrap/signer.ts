@@ -13,7 +13,7 @@ const signaturePrefix = 'jws-kubeconfig-';
 
 export interface SignerView {
   configMap: ConfigMap | undefined;
-  /** Of bootstrap tokens. */
+  /** The Secrets of bootstrap tokens. */
   secrets: readonly Secret[];
 }
 

@@ -22,7 +22,7 @@ type Csr = CertificateSigningRequest;
 
 const signers = [kubeletServingSigner, kubeletClientSigner, clientSigner, legacySigner];
 const minuteMs = 60_000;
-/** For clocks that are behind. */
+/** How long before now certificates become valid, for machines whose clocks are behind. */
 const backdateMs = 5 * minuteMs;
 /** Certificates that live less long are given the whole time. */
 const shortMs = 8 * 60 * minuteMs;

@@ -15,7 +15,7 @@ const byName = (a: ClusterRole, b: ClusterRole): number => ((a.metadata.name ?? 
 
 const labelText = (key: string, value: string): string => `${key}=${value}`;
 
-/** For a selector, the roles it may select: those that have one of the labels it asks for, all where it asks for none. */
+/** The roles that a selector may match: those with one of the labels that it names, or all where it names none. */
 function candidatesAmong(roles: readonly ClusterRole[]): (selector: LabelSelector) => readonly ClusterRole[] {
   const byLabel = new Map<string, ClusterRole[]>();
   for (const role of roles)

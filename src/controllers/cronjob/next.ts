@@ -33,7 +33,7 @@ function advance(schedule: Fields, at: number, wall: WallTime, zone: Zone): numb
 /** Clocks that go back must not take the search with them. */
 const after = (at: number, candidate: number): number => Math.max(candidate, at + minuteMs);
 
-/** With both day fields given, either is enough. */
+/** Whether the day fits. Where both day fields are restricted, it is enough that one of them fits. */
 function dayFits({ daysOfMonth, daysOfWeek, anyDayOfMonth, anyDayOfWeek }: Fields, { day, weekday }: WallTime): boolean {
   const [month, week] = [daysOfMonth.has(day), daysOfWeek.has(weekday)];
   return anyDayOfMonth || anyDayOfWeek ? month && week : month || week;

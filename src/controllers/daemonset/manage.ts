@@ -114,7 +114,7 @@ const event = (regarding: DaemonSet, type: 'Normal' | 'Warning', reason: string,
   message,
 });
 
-/** At most one pod of the old and one of the new template; the old one until the new one is available. */
+/** The pods beyond one of the old and one of the new template. The old one stays until the new one is available. */
 function surplusDuringSurge(state: DaemonState, running: readonly Pod[]): Pod[] {
   if (running.length <= 1) return [];
   const fresh = running.filter((pod) => isUpdated(pod, state.set, state.hash));

@@ -142,7 +142,7 @@ function statusOf({ set, spec, sites, hash, now }: DaemonState): DaemonSetStatus
   return { ...set.status, ...counts, numberUnavailable, observedGeneration: set.metadata.generation };
 }
 
-/** As it is stored: counts of zero are left out, but for those that upstream always writes. */
+/** The status as it is stored: counts of zero are left out, except for those that upstream always writes. */
 function compact(status: DaemonSetStatus): DaemonSetStatus {
   const { updatedNumberScheduled, numberAvailable, numberUnavailable, observedGeneration, ...kept } = status;
   return {

@@ -147,7 +147,7 @@ function statusEffects({ deployment, annotations }: Rollout, status: DeploymentS
   return [{ op: 'update', resource: deployments, object, subresource: 'status', afterSuccess: true }];
 }
 
-/** As it is stored: counts of zero are left out, but for the two that are pointers upstream. */
+/** The status as it is stored: counts of zero are left out, except for the two that are pointers upstream. */
 function compact({ terminatingReplicas, collisionCount, conditions = [], ...counts }: DeploymentStatus): DeploymentStatus {
   return {
     ...Object.fromEntries(Object.entries(counts).filter(([, count]) => (count ?? 0) !== 0)),

@@ -32,7 +32,7 @@ export interface Rollout {
   status: DeploymentStatus;
   /** ReplicaSets to delete. */
   readonly doomed: Draft[];
-  /** What was done, for `because`. */
+  /** Sentences about what was done, for `because`. */
   readonly told: string[];
 }
 

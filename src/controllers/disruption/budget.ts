@@ -14,7 +14,7 @@ const deletionTimeoutMs = 120_000;
 
 export interface BudgetView {
   budget: PodDisruptionBudget | undefined;
-  /** Those it selects. */
+  /** The pods that the budget selects. */
   pods: readonly Pod[];
   scale: ExpectedScale;
 }
@@ -121,7 +121,7 @@ function failSafe(budget: PodDisruptionBudget, error: string, now: number): Plan
 const unmanagedText = (budget: PodDisruptionBudget): string =>
   `Pods selected by this PodDisruptionBudget (selector: ${selectorText(budget)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
 
-/** As Go prints a *metav1.LabelSelector. */
+/** The selector as Go prints a *metav1.LabelSelector. */
 function selectorText({ spec }: PodDisruptionBudget): string {
   const { matchLabels = {}, matchExpressions = [] } = spec?.selector ?? {};
   const labels = Object.keys(matchLabels)

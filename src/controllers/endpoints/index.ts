@@ -5,7 +5,7 @@ import { type Cache, defineController, watch } from '#controller-runtime';
 import { allow, endpoints, podsOfService, recordEvents, services, watchServices } from '#controller-runtime/workload';
 import { type EndpointsView, managedByLabel, managerName, reconcile } from './reconcile.ts';
 
-/** Endpoints that nobody's Service made and this loop does not manage are left to whoever wrote them. */
+/** Endpoints without a Service that this loop does not manage belong to their author, and are left alone. */
 function keysOfEndpoints({ metadata }: Endpoints, _old: Endpoints | undefined, cache: Cache): string[] {
   const managed = metadata.labels?.[managedByLabel] === managerName;
   return managed || cache.get(services, metadata.namespace ?? '', metadata.name ?? '') ? [keyOf(metadata)] : [];

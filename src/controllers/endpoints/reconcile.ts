@@ -73,7 +73,7 @@ function isCurrent({ metadata, subsets }: Endpoints, wanted: readonly EndpointSu
   );
 }
 
-/** In any order, whichever version of the pod was meant. */
+/** Whether the subsets are the same in any order, apart from the versions of pods that they name. */
 function sameSubsets(a: readonly EndpointSubset[] | undefined, b: readonly EndpointSubset[]): boolean {
   const known = a ?? [];
   const sorted = (subsets: readonly EndpointSubset[]): string[] => subsets.map((subset) => canonicalJson(subset)).sort();

@@ -94,7 +94,7 @@ export const addressesMax = 1000;
 const count = (subsets: readonly EndpointSubset[], kind: 'addresses' | 'notReadyAddresses'): number =>
   subsets.reduce((total, one) => total + (one[kind]?.length ?? 0), 0);
 
-/** At most `addressesMax`: ready ones first, taken from the subsets in proportion. Undefined: nothing had to go. */
+/** The subsets cut to `addressesMax` addresses: ready ones stay first, and each subset loses its share. Undefined where nothing had to go. */
 export function truncated(subsets: readonly EndpointSubset[]): EndpointSubset[] | undefined {
   const ready = count(subsets, 'addresses');
   const notReady = count(subsets, 'notReadyAddresses');

@@ -113,7 +113,7 @@ function planFamily(
   return { ...plan, remove: [...plan.remove, ...foreign], hints };
 }
 
-/** Puts hints into the endpoints of an address family, all or none; what is new about it is told as an event of the Service. */
+/** Puts hints into all endpoints of an address family, or into none. Changes of that are reported as an event of the Service. */
 function giveHints(
   service: Service,
   groups: readonly PortGroup[],

@@ -74,7 +74,7 @@ function moves(desired: ReadonlyMap<string, number>, counts: ReadonlyMap<string,
   }
 }
 
-/** For the ready endpoints of one address family, in a fixed order. */
+/** Hints for the ready endpoints of one address family, in a fixed order. */
 export function zoneHints(endpoints: readonly Endpoint[], ratios: ReadonlyMap<string, number> | undefined): ZoneHints {
   const ready = endpoints.filter(({ conditions }) => conditions?.ready === true);
   if (!ratios) return { disabled: messages.noNodeInfo };

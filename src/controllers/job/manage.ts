@@ -46,7 +46,7 @@ function wantedActive({ spec, succeeded, active }: JobState): number {
   return Math.max(0, Math.min(spec.completions - succeeded, parallelism));
 }
 
-/** At least `count` pods: first those whose index is not wanted or taken twice. */
+/** At least `count` pods to delete: first those whose index is not wanted or is taken twice. */
 function surplus({ spec, active, now }: JobState, count: number): Pod[] {
   const ordered = deletionOrder(active, () => 0, now);
   if (!isIndexed(spec)) return ordered.slice(0, count);

@@ -30,7 +30,7 @@ export function judgeFailure(policy: PodFailurePolicy | undefined, pod: Pod): Fa
   return { counts: true };
 }
 
-/** How the rule's match is told, given the pod's name; undefined when it does not match. */
+/** A function that describes how the rule matches, given the pod's name; undefined when it does not match. */
 function matchOf(rule: PodFailurePolicyRule, { status }: Pod): ((pod: string) => string) | undefined {
   if (rule.onExitCodes) {
     const found =

@@ -174,7 +174,7 @@ function statusEffects(job: Job, status: JobStatus, success: EffectEvents['succe
   return [{ op: 'update', resource: jobs, object, subresource: 'status', ...events }];
 }
 
-/** As it is stored: counters of zero and empty texts are left out. */
+/** The status as it is stored: counters of zero and empty texts are left out. */
 function compact({ active, succeeded, failed, completedIndexes, ...others }: JobStatus): JobStatus {
   return {
     ...others,

@@ -63,7 +63,7 @@ const countOf = ({ metadata }: Pod, name: string): number => {
 export const countedFailures = (pod: Pod): number => countOf(pod, indexFailureCount);
 export const ignoredFailures = (pod: Pod): number => countOf(pod, indexIgnoredFailureCount);
 
-/** When the pod ended, as well as can be told. */
+/** When the pod ended, as exactly as its status shows it. */
 export function finishedMs({ status, spec, metadata }: Pod): number {
   const sidecars = new Set(
     (spec?.initContainers ?? []).flatMap(({ name, restartPolicy }) => (restartPolicy === 'Always' ? [name] : [])),

@@ -51,7 +51,7 @@ const restartsOf = ({ status }: Pod): number =>
     0,
   );
 
-/** With restartPolicy OnFailure containers start again in their pod: those restarts count. */
+/** Whether containers were restarted too often. With restartPolicy OnFailure they start again in their pod, and those restarts count. */
 function restartedTooOften({ spec, pods }: JobState): boolean {
   if (spec.template.spec?.restartPolicy !== 'OnFailure') return false;
   const alive = pods.filter(({ status }) => status?.phase === 'Running' || status?.phase === 'Pending');

@@ -34,7 +34,7 @@ export interface Facts {
   /** `spec.replicas` and `status.replicas` of the target's scale. */
   current: number;
   observed: number;
-  /** Those the target selects. */
+  /** The pods that the target selects. */
   pods: readonly Pod[];
   measured: readonly Measured[];
   history: History;
@@ -218,7 +218,7 @@ interface Summary {
   failure?: { reason: string; message: string; text: string };
 }
 
-/** The highest proposal counts; failures are told of. */
+/** Summarizes the metrics: the highest proposal counts, and failures are reported. */
 function summarize(facts: Facts): Summary {
   const specs = facts.hpa.spec?.metrics ?? [];
   const summary: Summary = { best: undefined, statuses: [], events: [] };

@@ -35,7 +35,7 @@ interface Place {
 
 interface Places {
   there: ReadonlyMap<number, Pod>;
-  /** Those that this pass looks at. */
+  /** The replicas that this pass looks at. */
   replicas: Place[];
   condemned: Place[];
 }
@@ -79,7 +79,7 @@ function placesOf({ set, spec, pods, revisions }: SetState): Places {
   return { there, replicas, condemned };
 }
 
-/** In order, ended by the first that says stop; all of them with the policy Parallel. Whether it was ended. */
+/** Visits the replicas in order, until one says stop; with the policy Parallel all of them. Answers whether it was stopped. */
 function eachOf({ spec }: SetState, places: readonly Place[], visit: (place: Place) => boolean | void): boolean {
   for (const place of places) if (visit(place) && !isParallel(spec)) return true;
   return false;

@@ -96,7 +96,7 @@ function statusOf({ set, spec, pods, revisions, now }: SetState, updated: number
   return status;
 }
 
-/** As it is stored: counts of zero are left out, but for those that upstream always writes. */
+/** The status as it is stored: counts of zero are left out, except for those that upstream always writes. */
 function compact({
   readyReplicas,
   currentReplicas,

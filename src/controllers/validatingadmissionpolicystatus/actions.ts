@@ -27,7 +27,7 @@ class Server {
     this.#deps = deps;
     this.#signal = signal;
   }
-  /** Undefined: there is none. Rejects when the apiserver does not answer. */
+  /** The document; undefined where it does not exist. Rejects when the apiserver does not answer. */
   #document(path: string): Promise<unknown> {
     const known = this.#documents.get(path);
     if (known) return known;

@@ -48,7 +48,7 @@ export interface SubjectOptions {
 
 export interface IssueOptions extends SubjectOptions {
   ca: CertificateAuthority;
-  /** By the names of certificates.k8s.io; e.g. `['digital signature', 'key encipherment', 'server auth']`. */
+  /** Usages in the names of certificates.k8s.io, for example `['digital signature', 'key encipherment', 'server auth']`. */
   usages: readonly Usage[];
   /** Validity from now; default 365. Ignored when `notAfter` is given. */
   days?: number;

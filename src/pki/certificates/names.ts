@@ -8,7 +8,7 @@ const oidCommonName = '2.5.4.3';
 const oidOrganization = '2.5.4.10';
 const oidOrganizationalUnit = '2.5.4.11';
 
-/** Of a subject or issuer, what Kubernetes uses: the user is the CN, the groups are the Os. */
+/** The part of a subject or issuer that Kubernetes uses: the user is the CN, the groups are the Os. */
 export interface DistinguishedName {
   commonName: string;
   organizations: string[];

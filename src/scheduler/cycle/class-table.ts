@@ -30,7 +30,7 @@ export interface PodClass {
   readonly structure: number;
   readonly images: number;
   version: number;
-  /** By node index: 0 passes, else a place in `statuses`. */
+  /** By node index: 0 where the node passes, otherwise a place in `statuses`. */
   readonly codes: Uint16Array;
   readonly statuses: (Status | undefined)[];
   /** Nodes by code. */

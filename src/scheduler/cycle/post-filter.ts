@@ -5,7 +5,7 @@ export interface PostFiltered extends Omit<PostFilterAnswer, 'status'> {
   readonly message: string;
 }
 
-/** Plugins in order; the first that helps, or that fails for good, ends it. Otherwise all their reasons are told. */
+/** Runs the plugins in order until one helps or fails for good. Otherwise the reasons of all of them are given. */
 export function postFilter(profile: Profile, cycle: Cycle, tools: PostFilterTools): PostFiltered {
   const reasons: string[] = [];
   let nominate: string | undefined;

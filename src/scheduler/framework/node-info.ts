@@ -13,7 +13,7 @@ export interface NodeInfo {
   requested: Resources;
   nonZeroCpu: number;
   nonZeroMemory: number;
-  /** By uid. */
+  /** The pods by uid. */
   readonly pods: Map<string, PodInfo>;
   readonly podsWithAffinity: Map<string, PodInfo>;
   readonly podsWithRequiredAntiAffinity: Map<string, PodInfo>;

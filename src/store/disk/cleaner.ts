@@ -13,7 +13,7 @@ import type { Writer } from './writer.ts';
 
 export interface CleanerOptions {
   disk: Disk;
-  /** Of the store. */
+  /** The id of the store. */
   id: string;
   writer: Writer;
   exclusive: Exclusive;

@@ -10,7 +10,7 @@ import { zeroBytes } from '../limits.ts';
 
 /** One directory. All methods reject with the file system's error. */
 export interface Disk {
-  /** For messages. */
+  /** The path, for messages. */
   readonly path: string;
   list(): Promise<string[]>;
   /** The whole file; undefined when there is none. */

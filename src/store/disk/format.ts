@@ -8,7 +8,7 @@ export const formatVersion = 1;
 
 /** A file of the log is prepared with its full size: one that is shorter was cut. */
 export interface SegmentHead {
-  /** Of the store, 32 hex digits. */
+  /** The id of the store, 32 hex digits. */
   id: string;
   number: number;
   size: number;
@@ -47,7 +47,7 @@ export function decodeSegmentHead(bytes: Buffer): SegmentHead | undefined {
 }
 
 export interface FrameHead {
-  /** Of the records, without what fills the frame up to a multiple of 8. */
+  /** Bytes of the records, without what fills the frame up to a multiple of 8. */
   bytes: number;
   /** Frames count from 1 through the whole log, without gaps. */
   sequence: number;

@@ -24,7 +24,7 @@ export interface CheckedFile {
 
 export interface StoreReport {
   path: string;
-  /** Of the log, oldest first, and those prepared. */
+  /** The files of the log, oldest first, and the prepared ones. */
   files: CheckedFile[];
   spares: CheckedFile[];
   revision: number;
@@ -84,7 +84,7 @@ async function look(path: string): Promise<Found & { openIn: number | undefined 
 }
 
 export interface Restored {
-  /** Of the snapshot. */
+  /** The revision of the snapshot. */
   snapshot: number;
   /** Where the store goes on, beyond what any client of before has seen. */
   revision: number;

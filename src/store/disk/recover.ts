@@ -17,7 +17,7 @@ export interface FoundSegment {
 
 export interface Recovery {
   id: string;
-  /** Of the log, oldest first. */
+  /** The files of the log, oldest first. */
   segments: FoundSegment[];
   /** The newest segment can be gone on with. */
   clean: boolean;
@@ -33,7 +33,7 @@ export interface Recovery {
   markerLost: boolean;
 }
 
-/** What there is in a directory: nothing, the begin of a store that nobody was told of, or a store. */
+/** What there is in a directory: nothing, the beginning of a store that was never acknowledged, or a store. */
 export type Found = { state: 'empty' } | { state: 'unfinished'; files: string[] } | { state: 'store'; recovery: Recovery };
 
 interface ReadSegment extends FoundSegment {
@@ -274,7 +274,7 @@ function adopt(facts: Facts, state: SegmentState): void {
 const byRevision = (a: ChangeRecord, b: ChangeRecord): number =>
   a.change.kv.modRevision - b.change.kv.modRevision || a.change.sub - b.change.sub;
 
-/** In order of revision and sub, each once: a crash can leave a moved record in both places. */
+/** Merges in the order of revision and sub, each record once: a crash can leave a moved record in both places. */
 function merge(inOrder: ChangeRecord[], moved: ChangeRecord[]): ChangeRecord[] {
   if (moved.length === 0) return inOrder;
   const merged: ChangeRecord[] = [];

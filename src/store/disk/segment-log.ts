@@ -29,7 +29,7 @@ import { type LogFacts, Writer } from './writer.ts';
 
 /** Where the log stands: as it was found, or at the beginning of a new store. */
 export interface LogStart {
-  /** Of the store. */
+  /** The id of the store. */
   id: string;
   segments: readonly FoundSegment[];
   clean: boolean;

@@ -14,7 +14,7 @@ export interface Spare {
 export interface SparesOptions {
   disk: Disk;
   clock: Clock;
-  /** Of the store. */
+  /** The id of the store. */
   id: string;
   /** Those that an earlier process left, and the highest number ever used. */
   found: readonly Spare[];

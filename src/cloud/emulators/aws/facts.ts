@@ -35,7 +35,7 @@ export interface ClassicFacts {
   policies: ClassicPolicy[];
   /** Policies by the port of instances. */
   backends: Record<string, string[]>;
-  /** As `ConnectionSettings.IdleTimeout`. */
+  /** Attributes by name, such as `ConnectionSettings.IdleTimeout`. */
   attributes: Record<string, string>;
 }
 
@@ -80,11 +80,11 @@ export interface TargetGroupFacts {
 
 export interface Facts {
   version: 1;
-  /** By name. */
+  /** Classic load balancers by name. */
   classic: Record<string, ClassicFacts>;
-  /** By ARN. */
+  /** Network load balancers by ARN. */
   network: Record<string, NetworkFacts>;
-  /** By ARN. */
+  /** Target groups by ARN. */
   targetGroups: Record<string, TargetGroupFacts>;
 }
 

@@ -26,7 +26,7 @@ const stsActions: Actions = {
   GetCallerIdentity: () => Promise.resolve({ Arn: `arn:aws:iam::${accountId}:root`, UserId: accountId, Account: accountId }),
 };
 
-/** By the version that a request names; all services are at one address. */
+/** Services by the version that a request names: all of them are at one address. */
 const services: Readonly<Record<string, { service: Service; signedFor: string; actions: Actions }>> = {
   '2016-11-15': { service: 'ec2', signedFor: 'ec2', actions: ec2Actions },
   '2012-06-01': { service: 'elb', signedFor: 'elasticloadbalancing', actions: elbActions },
@@ -34,7 +34,7 @@ const services: Readonly<Record<string, { service: Service; signedFor: string; a
   '2011-06-15': { service: 'sts', signedFor: 'sts', actions: stsActions },
 };
 
-/** In what form a request is answered, also one that is refused. */
+/** The version in whose form a request is answered, also when it is refused. */
 const versionIn = (query: string): string =>
   /(?:^|&)Version=([\d-]{10})(?:&|$)/.exec(query.slice(0, versionWithinChars))?.[1] ?? '';
 

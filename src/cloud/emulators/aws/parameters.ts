@@ -15,7 +15,7 @@ export class Parameters {
   private constructor(tree: Tree) {
     this.#tree = tree;
   }
-  /** Of a body in `application/x-www-form-urlencoded`. Throws for one that is out of bounds. */
+  /** Reads a body in `application/x-www-form-urlencoded`. Throws for one that is out of bounds. */
   static parse(body: string): Parameters {
     const root = newTree();
     let count = 0;

@@ -12,9 +12,9 @@ import { healthIntervalMaxMs } from './limits.ts';
 /** What projections look at, read once for many. */
 export interface Ground {
   groups: ReadonlyMap<string, SecurityGroup>;
-  /** Those that are not gone. */
+  /** The instances that are not gone. */
   instances: ReadonlyMap<string, Instance>;
-  /** Of instances. */
+  /** The security groups of each instance. */
   groupsOfInstance: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -4,7 +4,7 @@
 export const healthIntervalMaxMs = 2_000;
 /** Public addresses that are had in advance: for what one request makes. */
 export const spareAddresses = 1;
-/** What a client is told to wait after a failure of the local cloud that names no time. */
+/** How long a client is asked to wait after a failure of the local cloud that names no time. */
 export const retryAfterSeconds = 1;
 /** How long a change waits for load balancers to serve, and how often it looks. */
 export const servingWithinMs = 5_000;

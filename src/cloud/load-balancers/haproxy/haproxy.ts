@@ -31,7 +31,7 @@ export interface HaproxyOptions {
   exec: Exec;
   clock: Clock;
   logger: Logger;
-  /** It ended by itself. */
+  /** Called when the program has ended by itself. */
   onEnded(): void;
 }
 
@@ -157,7 +157,7 @@ class ManagedHaproxy implements Haproxy {
     this.#written = config.text;
   }
 
-  /** For the next start. No need to survive a power failure, as HAProxy does not either. */
+  /** Writes the configuration for the next start. It need not survive a power failure, as HAProxy does not either. */
   async #write({ text }: Config): Promise<void> {
     if (this.#written === text) return;
     await writeFile(this.#candidate, text, { mode: 0o600 });

@@ -72,7 +72,7 @@ export async function startHaproxy(options: StartOptions): Promise<Running> {
   }
 }
 
-/** A master that is not a child of this process: its end is not told, so it is looked at. */
+/** A master process that is not a child of this process. Nothing reports its end, so it is checked regularly. */
 export function watched(pid: number, clock: Clock): Running {
   return {
     pid,

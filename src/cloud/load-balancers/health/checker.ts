@@ -15,7 +15,7 @@ export interface Probed {
 export interface HealthChecker {
   /** Probes these and no others from now on. */
   want(probed: Iterable<Probed>): void;
-  /** `initial` until probes have told. */
+  /** The health of a target; `initial` until probes have a result. */
   health(probed: Pick<Probed, 'host' | 'check'>): TargetHealth;
   close(): void;
 }

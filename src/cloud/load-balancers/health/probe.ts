@@ -33,7 +33,10 @@ function answersOk(socket: Duplex, host: string, { port, path = '/' }: Check): P
   });
 }
 
-/** As it is, or with TLS over it: who answers is found by its address, so its certificate proves nothing more. */
+/**
+ * The connection as it is, or with TLS over it. The certificate is not checked: the server was reached by its address, and a certificate would prove
+ * nothing more.
+ */
 const withTls = (socket: Duplex, { protocol }: Check): Duplex =>
   protocol === 'https' ? connectTls({ socket, rejectUnauthorized: false }) : socket;
 

@@ -1,5 +1,5 @@
-// Load balancers for machines without root or real networks: TCP on free ports of 127.0.0.1, carried by this process to wherever the host program
-// says instances are. The ports are told as `loopbackPorts`.
+// Load balancers for machines without root or real networks: TCP on free ports of 127.0.0.1, carried by this process to the places where the host
+// program says instances are. The ports are reported as `loopbackPorts`.
 import { connect } from 'node:net';
 import type { Clock, Logger } from '#utils';
 import {

@@ -1,7 +1,7 @@
 // Which target a connection gets without a kernel's help: turn by turn, or the one that its client had lately. Pure.
 
 export interface Picker {
-  /** The target for a client; undefined: there is none. */
+  /** The target for a client; undefined when there is no target. */
   pick(client: string, targets: readonly string[], now: number): string | undefined;
 }
 

@@ -28,7 +28,7 @@ interface Known {
   state: RouterState;
   indexes: ReadonlyMap<string, number>;
   rules: KnownRules;
-  /** By load balancer; undefined: nothing is known of them. */
+  /** The connections of each load balancer; undefined where nothing is known of them. */
   flows: ReadonlyMap<string, Flows> | undefined;
 }
 

@@ -11,7 +11,7 @@ import {
 import { routingProtocol } from '../../model/index.ts';
 
 export interface Change {
-  /** Of the namespace as a whole; before its links are made. `path value`. */
+  /** Kernel settings of the namespace as a whole, set before its links are made: pairs of path and value. */
   sysctls: readonly [string, string][];
   /** Input of `iptables-restore --noflush`; empty: none. */
   rules: string;

@@ -25,7 +25,7 @@ export interface NamespacePlan {
   addresses: ReadonlySet<string>;
   /** Values by path below /proc/sys/net. Those of links are set when the link is made. */
   sysctls: ReadonlyMap<string, string>;
-  /** By `<table> <destination>`: what follows `ip route replace`. */
+  /** Routes by `<table> <destination>`; the value is what follows `ip route replace`. */
   routes: ReadonlyMap<string, string>;
   /** What follows `ip rule add`. */
   rules: ReadonlySet<string>;

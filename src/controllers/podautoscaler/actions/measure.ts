@@ -11,7 +11,7 @@ import { MetricError, type Measurement } from '../replicas.ts';
 
 type KubeClient = ActionDeps['client'];
 
-/** Of metrics without a window of their own. */
+/** The window of metrics that name none. */
 const windowDefaultMs = 60_000;
 
 export type Measured = { pods: Map<string, Measurement> } | { value: number } | { error: string };
@@ -34,7 +34,7 @@ interface MetricValues {
 const milli = (text: string): number => parseQuantity(text).milliValue();
 const selectorText = (selector: LabelSelector | undefined): string => (selector ? fromLabelSelector(selector).toString() : '');
 
-/** As client-go says that an API is not there. */
+/** The reason, in client-go's words where an API is missing. */
 const reasonOf = (error: unknown, what: string): string => {
   if (isNotFound(error)) return `the server could not find the requested resource (get ${what})`;
   return error instanceof Error ? error.message : String(error);

@@ -3,7 +3,7 @@ import { affinityGroupsMax, type LabelColumn, type NodeInfo, type PodInfo, type 
 
 interface Sums {
   readonly column: LabelColumn;
-  /** By place of the value in the column. */
+  /** Sums by the place of the value in the column. */
   readonly values: Float64Array;
 }
 

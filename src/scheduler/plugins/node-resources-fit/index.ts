@@ -57,7 +57,7 @@ const surelyFits = ({ requests }: PodInfo, { pods, allowedPods, requested, alloc
   (requests.ephemeralStorage === 0 || requests.ephemeralStorage <= allocatable.ephemeralStorage - requested.ephemeralStorage) &&
   requests.scalars === undefined;
 
-/** Equal shortages are told as one and the same status. */
+/** Gives equal shortages one and the same status. */
 function statusTable(): (found: readonly Shortage[]) => Status {
   const known = new Map<string, Status>();
   return (found) => {

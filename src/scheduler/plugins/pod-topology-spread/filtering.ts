@@ -37,7 +37,7 @@ function leastOf(counts: Int32Array, minDomains: number): number {
   return domains < minDomains || domains === 0 ? 0 : min;
 }
 
-/** By node index: 1 when the node has the label of every constraint. */
+/** By node index: 1 where the node has the labels of all constraints. */
 function haveAllLabels(size: number, domains: readonly Domains[]): Uint8Array {
   const complete = new Uint8Array(size).fill(1);
   for (const { column } of domains) for (let i = 0; i < size; i++) if ((column.ids[i] as number) < 0) complete[i] = 0;

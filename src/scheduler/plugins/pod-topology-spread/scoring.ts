@@ -14,7 +14,7 @@ interface Topology {
 
 export interface ScoreState {
   readonly topologies: readonly Topology[];
-  /** By node index: lacks one of the labels. */
+  /** By node index: 1 where the node lacks one of the labels. */
   readonly ignored: Uint8Array;
 }
 

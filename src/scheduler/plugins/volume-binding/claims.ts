@@ -21,7 +21,7 @@ const reasons = {
 
 export interface PodClaims {
   readonly bound: readonly PersistentVolumeClaim[];
-  /** To be bound or made for the node that is chosen; the smallest first. */
+  /** Claims that are bound, or whose volumes are made, once a node is chosen; the smallest first. */
   readonly delayed: readonly PersistentVolumeClaim[];
   /** Should have been bound by now. */
   readonly immediate: readonly PersistentVolumeClaim[];
@@ -104,7 +104,7 @@ export function nodeVolumes(claims: PodClaims, node: NodeInfo, view: ClusterView
   const delayed = delayedVolumes(claims, node, view);
   if (typeof delayed === 'string') found.push(delayed);
   else if ('code' in delayed) return delayed;
-  // A missing volume is told last.
+  // A missing volume is reported last.
   return found.length > 0
     ? unresolvable(name, ...found.sort((a, b) => Number(a === reasons.noVolume) - Number(b === reasons.noVolume)))
     : (delayed as NodeVolumes);

@@ -43,7 +43,7 @@ const attachmentOf = ({ id, attachment, createdAt }: NetworkInterface) =>
     deleteOnTermination: true,
   };
 
-/** At an instance of the provider's, which nobody else sees. */
+/** The attachment of an interface to an instance of the provider's, which customers do not see. */
 const managedAttachment = ({ id, createdAt, instanceOwnerId }: NetworkInterface) =>
   instanceOwnerId && {
     attachmentId: attachmentId(id),

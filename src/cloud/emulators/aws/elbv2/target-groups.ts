@@ -145,7 +145,7 @@ const changeTags =
       return {};
     });
 
-/** Those of load balancers are the local cloud's. */
+/** Changes the tags of a load balancer, which the local cloud keeps. */
 const changeBalancerTags = (account: Account, localId: string, parameters: Parameters): Promise<void> =>
   changeLocalTags(account, localId, tagsIn(parameters, 'Tags'), parameters.list('TagKeys'));
 
