@@ -1,7 +1,7 @@
 // CEL with the Kubernetes libraries (https://github.com/google/cel-spec, k8s.io/apiserver/pkg/cel). Why it is our own: docs/decisions/0002-own-cel.md.
-export { AdmissionCompiler, type AdmissionExpression, namespaceType, requestType } from './admission.ts';
-export { compileDeviceSelector, deviceSelectorProblem, deviceType, deviceVariables } from './device.ts';
-export type { Environment } from './environment.ts';
+export { AdmissionCompiler, type AdmissionExpression, namespaceType, requestType } from './uses/admission.ts';
+export { compileDeviceSelector, deviceSelectorProblem, deviceType, deviceVariables } from './uses/device.ts';
+export type { Environment } from './check/environment.ts';
 export {
   type AuthorizationDecision,
   type AuthorizationQuestion,
@@ -15,16 +15,16 @@ export {
   compileClaimsExpression,
   compileUserRule,
   userInfoType,
-} from './identity.ts';
-export { applyConfigurationOf, jsonPatchOf, type PatchOperation } from './mutation.ts';
+} from './uses/identity.ts';
+export { applyConfigurationOf, jsonPatchOf, type PatchOperation } from './uses/mutation.ts';
 export { budgetCostMax, budgetWorkUnits, callCostMax, definitionCostMax, ruleCostMax, selectorsWorkUnits } from './limits.ts';
 export { compile, environmentOf, isProgram, type Program } from './program.ts';
 export type { Type } from './types.ts';
-export { escapeName, type SchemaShape, schemaType, unescapeName } from './schema.ts';
-export { type Sized, type SizedShape, sizesOf, timesInRequest } from './sizes.ts';
+export { escapeName, type SchemaShape, schemaType, unescapeName } from './schema/schema.ts';
+export { type Sized, type SizedShape, sizesOf, timesInRequest } from './schema/sizes.ts';
 export * as celTypes from './types.ts';
 export { CelError, CostError } from './errors.ts';
-export { Duration, Timestamp } from './times.ts';
+export { Duration, Timestamp } from './values/times.ts';
 export {
   fromJson,
   ListValue,
@@ -36,4 +36,4 @@ export {
   typeNameOf,
   Uint,
   type Value,
-} from './values.ts';
+} from './values/values.ts';

@@ -1,22 +1,22 @@
 // From the text of an expression to something that runs: parse, check, compile (cel-go, Env.Compile and Env.Program).
 import type { Work } from '#regexp';
-import { issuesText } from './ast.ts';
-import { check } from './checker.ts';
-import { type Environment, type Functions, functionTable } from './environment.ts';
-import { estimateCost, type VariableSizes } from './estimate.ts';
-import { compileNode, Run } from './evaluate.ts';
+import { issuesText } from './syntax/ast.ts';
+import { check } from './check/checker.ts';
+import { type Environment, type Functions, functionTable } from './check/environment.ts';
+import { estimateCost, type VariableSizes } from './cost/estimate.ts';
+import { compileNode, Run } from './run/evaluate.ts';
 import { authorizerFunctions } from './library/authorizer.ts';
 import { collectionFunctions } from './library/collections.ts';
 import { kubernetesFunctions } from './library/kubernetes.ts';
 import { netFunctions } from './library/net.ts';
 import { stringFunctions } from './library/strings.ts';
 import { callCostMax } from './limits.ts';
-import { literalIssues } from './literals.ts';
+import { literalIssues } from './check/literals.ts';
 import { metered } from './meter.ts';
-import { parse } from './parser.ts';
-import { standardFunctions, standardTypeNames } from './standard.ts';
+import { parse } from './syntax/parser.ts';
+import { standardFunctions, standardTypeNames } from './library/standard.ts';
 import { declaredText, type Type } from './types.ts';
-import type { Value } from './values.ts';
+import type { Value } from './values/values.ts';
 
 /** The functions of every Kubernetes environment. */
 export const baseFunctions: Functions = functionTable(

@@ -1,8 +1,8 @@
 // What a user may do, asked from expressions (k8s.io/apiserver/pkg/cel/library, authz).
-import { member } from '../environment.ts';
+import { member } from '../check/environment.ts';
 import { bool, opaque, string } from '../types.ts';
 import { CelError } from '../errors.ts';
-import { OpaqueValue } from '../values.ts';
+import { OpaqueValue } from '../values/values.ts';
 
 /** One question. `path`: of a URL that is no resource. */
 export interface AuthorizationQuestion {

@@ -1,15 +1,15 @@
 // Lists, sets and optional values (k8s.io/apiserver/pkg/cel/library, lists; cel-go ext/lists version 3, ext/sets, OptionalTypes).
-import { madeListCost, selfComparisonCost, setsCost, traversalCost } from '../call-costs.ts';
-import { compare, equal } from '../compare.ts';
-import { global, member } from '../environment.ts';
+import { madeListCost, selfComparisonCost, setsCost, traversalCost } from '../run/call-costs.ts';
+import { compare, equal } from '../values/compare.ts';
+import { global, member } from '../check/environment.ts';
 import { CelError, CostError } from '../errors.ts';
 import { callCostMax } from '../limits.ts';
 import { spendWork } from '../meter.ts';
-import { checked } from '../numbers.ts';
-import { Duration } from '../times.ts';
+import { checked } from '../values/numbers.ts';
+import { Duration } from '../values/times.ts';
 import * as types from '../types.ts';
 import { bool, double, duration, int, list, optional, param, string, timestamp, type Type, uint } from '../types.ts';
-import { ListValue, MapValue, Optional, Uint, type Value } from '../values.ts';
+import { ListValue, MapValue, Optional, Uint, type Value } from '../values/values.ts';
 
 const A = param('A');
 const comparable = [int, uint, double, bool, duration, timestamp, string, types.bytes];

@@ -1,9 +1,9 @@
 // `format` of texts (cel-go ext/strings version 2, formatting.go).
 import { CelError } from '../errors.ts';
 import { spendWork } from '../meter.ts';
-import { Duration, durationText, Timestamp, timestampText } from '../times.ts';
-import { ListValue, MapValue, TypeValue, Uint, type Value } from '../values.ts';
-import { doubleText } from '../numbers.ts';
+import { Duration, durationText, Timestamp, timestampText } from '../values/times.ts';
+import { ListValue, MapValue, TypeValue, Uint, type Value } from '../values/values.ts';
+import { doubleText } from '../values/numbers.ts';
 import { joined } from './text.ts';
 
 /** Digits after the point that the host can print. */

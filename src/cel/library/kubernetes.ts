@@ -10,13 +10,13 @@ import {
   nameIsDNSLabel,
   nameIsDNSSubdomain,
 } from '#apimachinery/validation';
-import { patternCost, textCost } from '../call-costs.ts';
-import { global, member } from '../environment.ts';
+import { patternCost, textCost } from '../run/call-costs.ts';
+import { global, member } from '../check/environment.ts';
 import { CelError } from '../errors.ts';
 import { readTextCharsMax } from '../limits.ts';
 import { spendWork } from '../meter.ts';
 import { bool, double, int, list, opaque, optional, string } from '../types.ts';
-import { ListValue, OpaqueValue, Optional } from '../values.ts';
+import { ListValue, OpaqueValue, Optional } from '../values/values.ts';
 
 const quantityType = opaque('kubernetes.Quantity');
 const semverType = opaque('kubernetes.Semver');

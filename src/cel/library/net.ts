@@ -1,12 +1,12 @@
 // IP addresses, prefixes and URLs (k8s.io/apiserver/pkg/cel/library: ip, cidr, urls).
 import { cidrText, type IPAddress, type IPPrefix, ipText, parseCIDR, parseIP } from '#apimachinery/validation';
-import { global, member } from '../environment.ts';
-import { rewriteCost, textCost } from '../call-costs.ts';
+import { global, member } from '../check/environment.ts';
+import { rewriteCost, textCost } from '../run/call-costs.ts';
 import { CelError } from '../errors.ts';
 import { readTextCharsMax } from '../limits.ts';
 import { spendWork } from '../meter.ts';
 import { bool, int, list, map, opaque, string } from '../types.ts';
-import { ListValue, MapValue, OpaqueValue } from '../values.ts';
+import { ListValue, MapValue, OpaqueValue } from '../values/values.ts';
 
 const ipType = opaque('net.IP');
 const cidrType = opaque('net.CIDR');

@@ -1,10 +1,10 @@
 // Strings and regular expressions beyond the standard (cel-go ext/strings version 2; k8s.io/apiserver/pkg/cel/library, regex).
-import { patternCost, rewriteCost, textCost, traversalCost } from '../call-costs.ts';
-import { global, member } from '../environment.ts';
+import { patternCost, rewriteCost, textCost, traversalCost } from '../run/call-costs.ts';
+import { global, member } from '../check/environment.ts';
 import { spendWork } from '../meter.ts';
-import { find as findFirst, findAll } from '../patterns.ts';
+import { find as findFirst, findAll } from '../values/patterns.ts';
 import { dyn, int, list, string } from '../types.ts';
-import { ListValue } from '../values.ts';
+import { ListValue } from '../values/values.ts';
 import { format } from './format.ts';
 import { charAt, indexOf, joined, lastIndexOf, lowerAscii, replace, split, substring, upperAscii } from './text.ts';
 

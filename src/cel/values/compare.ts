@@ -1,5 +1,5 @@
 // Equality and order of values (https://github.com/google/cel-spec/blob/master/doc/langdef.md#equality).
-import { spendWork } from './meter.ts';
+import { spendWork } from '../meter.ts';
 import { Duration, Timestamp } from './times.ts';
 import { keysOf, ListValue, memberOf, OpaqueValue, Optional, StructValue, TypeValue, Uint, type Value } from './values.ts';
 

@@ -1,12 +1,12 @@
 // What an expression costs at most for the largest values that its variables can have (cel-go checker/cost.go): told before it is ever run.
-import type { Node } from './ast.ts';
+import type { Node } from '../syntax/ast.ts';
 import { type Argument, estimateCall, fixedSize, one, type Size, times, union, unknownSize } from './call-estimates.ts';
-import { listCost, mapCost, structCost } from './call-costs.ts';
-import type { Checked } from './checker.ts';
-import type { Overload } from './environment.ts';
-import { foldCosts } from './folds.ts';
-import type { Sized } from './sizes.ts';
-import type { Type } from './types.ts';
+import { listCost, mapCost, structCost } from '../run/call-costs.ts';
+import type { Checked } from '../check/checker.ts';
+import type { Overload } from '../check/environment.ts';
+import { foldCosts } from '../run/folds.ts';
+import type { Sized } from '../schema/sizes.ts';
+import type { Type } from '../types.ts';
 
 /** Where a value lies in a variable; null: where nothing is known of sizes; undefined: it is made by the expression. */
 type Place = Sized | null | undefined;

@@ -1,7 +1,7 @@
 // Regular expressions in expressions: what is no pattern is an error of the expression, and what takes too long costs too much.
 import { compileRegexp, type Regexp, RegexpError, WorkError } from '#regexp';
-import { CelError, CostError } from './errors.ts';
-import { workNow } from './meter.ts';
+import { CelError, CostError } from '../errors.ts';
+import { workNow } from '../meter.ts';
 
 function withCelErrors<Result>(action: () => Result): Result {
   try {

@@ -1,9 +1,9 @@
 // What can be told of literal arguments before anything runs (cel-go cel/validator.go: ValidateDurationLiterals, ValidateTimestampLiterals,
 // ValidateRegexLiterals).
-import { type Issue, type Node, partsOf } from './ast.ts';
-import { patternOf } from './patterns.ts';
-import { CelError } from './errors.ts';
-import { parseDuration, parseTimestamp } from './times.ts';
+import { type Issue, type Node, partsOf } from '../syntax/ast.ts';
+import { patternOf } from '../values/patterns.ts';
+import { CelError } from '../errors.ts';
+import { parseDuration, parseTimestamp } from '../values/times.ts';
 
 const readers: Record<string, (text: string) => unknown> = {
   duration: parseDuration,

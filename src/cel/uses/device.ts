@@ -1,11 +1,11 @@
 // Selectors of devices (k8s.io/dynamic-resource-allocation/cel).
 import type { Work } from '#regexp';
-import { selectorCostMax } from './limits.ts';
-import { quantityValue, readQuantity, readVersion, versionValue } from './library/kubernetes.ts';
-import { compile, environmentOf, isProgram, type Program } from './program.ts';
-import type { Sized } from './sizes.ts';
-import { MapValue, type Value } from './values.ts';
-import { isDyn, map, type ObjectType, opaque, string, bool, dyn, type Type, typeText } from './types.ts';
+import { selectorCostMax } from '../limits.ts';
+import { quantityValue, readQuantity, readVersion, versionValue } from '../library/kubernetes.ts';
+import { compile, environmentOf, isProgram, type Program } from '../program.ts';
+import type { Sized } from '../schema/sizes.ts';
+import { MapValue, type Value } from '../values/values.ts';
+import { isDyn, map, type ObjectType, opaque, string, bool, dyn, type Type, typeText } from '../types.ts';
 
 const fields: Record<string, Type> = {
   driver: string,

@@ -1,6 +1,6 @@
 // The syntax tree of an expression. Every node knows its place: offset in code points.
 import { byteLength } from '#apimachinery/validation';
-import { issuesMax, snippetBytesMax } from './limits.ts';
+import { issuesMax, snippetBytesMax } from '../limits.ts';
 
 export type Node =
   | { kind: 'literal'; at: number; value: Literal }

@@ -1,6 +1,6 @@
 // The numbers are upstream's: kube-apiserver v1.36 told them of these rules in the words of its refusals.
 import { describe, expect, it } from 'vitest';
-import { compile, deviceSelectorProblem, environmentOf, isProgram, schemaType, type SizedShape, sizesOf } from './index.ts';
+import { compile, deviceSelectorProblem, environmentOf, isProgram, schemaType, type SizedShape, sizesOf } from '../index.ts';
 
 const text = (maxLength?: number): SizedShape => ({ type: 'string', ...(maxLength !== undefined && { maxLength }) });
 const list = (items: SizedShape, maxItems?: number): SizedShape => ({

@@ -1,16 +1,16 @@
 // The standard functions and operators (https://github.com/google/cel-spec/blob/master/doc/langdef.md#list-of-standard-definitions).
-import { comparisonCost, containsCost, joinedCost, patternCost, textCost } from './call-costs.ts';
-import { compare, equal } from './compare.ts';
-import { global, member } from './environment.ts';
-import { CelError, CostError } from './errors.ts';
-import { codePointCount, indexOf } from './library/text.ts';
-import { madeTextCharsMax } from './limits.ts';
-import { spendWork } from './meter.ts';
-import { boolFrom, checked, doubleFrom, doubleText, intFrom, uintFrom, wholeOf } from './numbers.ts';
-import { matches } from './patterns.ts';
-import * as types from './types.ts';
-import { bool, bytes, double, duration, dyn, int, list, map, param, string, timestamp, typeType, uint } from './types.ts';
-import { Duration, durationText, parseDuration, parseTimestamp, Timestamp, timestampText } from './times.ts';
+import { comparisonCost, containsCost, joinedCost, patternCost, textCost } from '../run/call-costs.ts';
+import { compare, equal } from '../values/compare.ts';
+import { global, member } from '../check/environment.ts';
+import { CelError, CostError } from '../errors.ts';
+import { codePointCount, indexOf } from './text.ts';
+import { madeTextCharsMax } from '../limits.ts';
+import { spendWork } from '../meter.ts';
+import { boolFrom, checked, doubleFrom, doubleText, intFrom, uintFrom, wholeOf } from '../values/numbers.ts';
+import { matches } from '../values/patterns.ts';
+import * as types from '../types.ts';
+import { bool, bytes, double, duration, dyn, int, list, map, param, string, timestamp, typeType, uint } from '../types.ts';
+import { Duration, durationText, parseDuration, parseTimestamp, Timestamp, timestampText } from '../values/times.ts';
 import {
   keysOf,
   ListValue,
@@ -21,7 +21,7 @@ import {
   typeNameOf,
   Uint,
   type Value,
-} from './values.ts';
+} from '../values/values.ts';
 
 const A = param('A');
 const B = param('B');

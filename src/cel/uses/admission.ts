@@ -1,12 +1,12 @@
 // Expressions of admission policies and match conditions (k8s.io/apiserver/pkg/admission/plugin/cel).
 import { Work, WorkError } from '#regexp';
-import { policyWorkUnits } from './limits.ts';
-import { environmentOf, compile, isProgram, type Program } from './program.ts';
-import { functionTable } from './environment.ts';
-import { baseFunctions } from './program.ts';
-import { authorizerType, resourceCheckType } from './library/authorizer.ts';
-import { jsonPatchFunctions } from './library/kubernetes.ts';
-import { bool, declaredType, dyn, list, map, type ObjectType, opaque, string, type Type } from './types.ts';
+import { policyWorkUnits } from '../limits.ts';
+import { environmentOf, compile, isProgram, type Program } from '../program.ts';
+import { functionTable } from '../check/environment.ts';
+import { baseFunctions } from '../program.ts';
+import { authorizerType, resourceCheckType } from '../library/authorizer.ts';
+import { jsonPatchFunctions } from '../library/kubernetes.ts';
+import { bool, declaredType, dyn, list, map, type ObjectType, opaque, string, type Type } from '../types.ts';
 
 /** What one expression sees and must give. */
 export interface AdmissionExpression {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { compile, environmentOf, isProgram } from './program.ts';
-import * as types from './types.ts';
+import { compile, environmentOf, isProgram } from '../program.ts';
+import * as types from '../types.ts';
 
 const problem = (expression: string, bindings = false): string | undefined => {
   const compiled = compile(expression, environmentOf([['object', types.dyn]], { bindings }));

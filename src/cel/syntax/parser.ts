@@ -1,7 +1,7 @@
 // Expressions as trees (https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax); macros are taken apart in macros.ts.
 import type { Work } from '#regexp';
 import { type Issue, type Node, nowhere, partsOf } from './ast.ts';
-import { depthMax, expressionPointsMax, tokenWorkUnits } from './limits.ts';
+import { depthMax, expressionPointsMax, tokenWorkUnits } from '../limits.ts';
 import { type Token, tokenize } from './lexer.ts';
 import { expandMacro } from './macros.ts';
 

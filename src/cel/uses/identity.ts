@@ -1,7 +1,7 @@
 // Expressions about who asks: claims of tokens, users made of them, and access reviews (k8s.io/apiserver/pkg/authentication/cel,
 // k8s.io/apiserver/pkg/authorization/cel).
-import { compile, environmentOf, type Program } from './program.ts';
-import { dyn, list, map, type ObjectType, string, type Type } from './types.ts';
+import { compile, environmentOf, type Program } from '../program.ts';
+import { dyn, list, map, type ObjectType, string, type Type } from '../types.ts';
 
 const objectType = (name: string, fields: Record<string, Type>): ObjectType => ({
   kind: 'object',

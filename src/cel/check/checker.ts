@@ -1,9 +1,9 @@
 // Types of expressions, and what does not fit, in the words of upstream's checker (cel-go checker).
-import type { Issue, Node } from './ast.ts';
+import type { Issue, Node } from '../syntax/ast.ts';
 import type { Environment, Overload } from './environment.ts';
-import { structName } from './parser.ts';
-import * as types from './types.ts';
-import { assignable, type Bindings, isDyn, type Type, typeText } from './types.ts';
+import { structName } from '../syntax/parser.ts';
+import * as types from '../types.ts';
+import { assignable, type Bindings, isDyn, type Type, typeText } from '../types.ts';
 
 /** What the checker found out about the tree, for the evaluator. */
 export interface Checked {

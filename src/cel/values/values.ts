@@ -1,10 +1,10 @@
 // Values of CEL at run time. int is bigint, double is number; what comes from JSON is converted where it is touched, by its declared type.
 import { decodeBase64 } from '#apimachinery/schema';
-import { CelError } from './errors.ts';
-import { spendWork } from './meter.ts';
+import { CelError } from '../errors.ts';
+import { spendWork } from '../meter.ts';
 import { Duration, durationText, parseDuration, parseTimestamp, Timestamp, timestampText } from './times.ts';
-import type { ObjectType, Type } from './types.ts';
-import * as types from './types.ts';
+import type { ObjectType, Type } from '../types.ts';
+import * as types from '../types.ts';
 
 export type Value =
   | null

@@ -1,8 +1,8 @@
 // The macros that walk a list or map, at run time.
-import type { Fold } from './ast.ts';
+import type { Fold } from '../syntax/ast.ts';
 import { listCost, mapCost } from './call-costs.ts';
-import { CelError, CostError } from './errors.ts';
-import { type Key, keyOf, keysOf, ListValue, MapValue, memberOf, type Value } from './values.ts';
+import { CelError, CostError } from '../errors.ts';
+import { type Key, keyOf, keysOf, ListValue, MapValue, memberOf, type Value } from '../values/values.ts';
 
 export function truth(value: Value): boolean {
   if (typeof value !== 'boolean') throw new CelError('no such overload');

@@ -1,7 +1,7 @@
 // Times of CEL: nanoseconds, within the range of google.protobuf.Timestamp and of Go's time.Duration.
 import { DurationError, parseDurationNs } from '#apimachinery/duration';
-import { CelError } from './errors.ts';
-import { readTextCharsMax } from './limits.ts';
+import { CelError } from '../errors.ts';
+import { readTextCharsMax } from '../limits.ts';
 
 const second = 1_000_000_000n;
 /** From the start of the year 1 to the end of the year 9999. */

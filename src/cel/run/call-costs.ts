@@ -1,5 +1,5 @@
 // What calls cost at run time, as upstream counts it (cel-go interpreter, runtimecost.go; k8s.io/apiserver/pkg/cel/library, cost.go).
-import { ListValue, MapValue, ObjectValue, Optional, type Value } from './values.ts';
+import { ListValue, MapValue, ObjectValue, Optional, type Value } from '../values/values.ts';
 
 /** Of walking a text once. */
 const traversal = 0.1;

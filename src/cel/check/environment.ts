@@ -1,6 +1,6 @@
 // What an expression may use: variables, functions and types (cel-go, Env).
-import type { Type } from './types.ts';
-import type { Value } from './values.ts';
+import type { Type } from '../types.ts';
+import type { Value } from '../values/values.ts';
 
 /** One way to call a function. `call` gets the receiver first, where there is one. */
 export interface Overload {

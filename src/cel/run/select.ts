@@ -1,8 +1,18 @@
 // Parts of values by name, key or place, and whether a value is of a type.
-import { CelError } from './errors.ts';
-import { Duration, Timestamp } from './times.ts';
-import type { Type } from './types.ts';
-import { keyOf, ListValue, MapValue, memberOf, ObjectValue, OpaqueValue, Optional, typeNameOf, type Value } from './values.ts';
+import { CelError } from '../errors.ts';
+import { Duration, Timestamp } from '../values/times.ts';
+import type { Type } from '../types.ts';
+import {
+  keyOf,
+  ListValue,
+  MapValue,
+  memberOf,
+  ObjectValue,
+  OpaqueValue,
+  Optional,
+  typeNameOf,
+  type Value,
+} from '../values/values.ts';
 
 /** Whether a value fits a parameter, as far as its type shows. */
 export function isOf(value: Value, type: Type): boolean {

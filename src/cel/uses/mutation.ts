@@ -12,9 +12,9 @@ import {
   typeNameOf,
   Uint,
   type Value,
-} from './values.ts';
-import { CelError } from './errors.ts';
-import { Duration, Timestamp } from './times.ts';
+} from '../values/values.ts';
+import { CelError } from '../errors.ts';
+import { Duration, Timestamp } from '../values/times.ts';
 
 /** Whole numbers beyond it are texts in JSON. */
 const exactIntegerMax = BigInt(Number.MAX_SAFE_INTEGER);

@@ -1,9 +1,9 @@
 // Runs a checked expression: the tree becomes closures once, every evaluation counts its cost (cel-go interpreter).
 import { goTypeName } from '#utils';
-import type { Node } from './ast.ts';
-import type { Checked } from './checker.ts';
-import type { Environment, Overload } from './environment.ts';
-import { callCostMax } from './limits.ts';
+import type { Node } from '../syntax/ast.ts';
+import type { Checked } from '../check/checker.ts';
+import type { Environment, Overload } from '../check/environment.ts';
+import { callCostMax } from '../limits.ts';
 import {
   keyOf,
   ListValue,
@@ -16,11 +16,11 @@ import {
   Uint,
   type Key,
   type Value,
-} from './values.ts';
+} from '../values/values.ts';
 import { listCost, mapCost, structCost } from './call-costs.ts';
 import { foldCosts, foldItems, itemsOf, truth } from './folds.ts';
 import { fieldOf, hasField, indexOf, isOf, optionalIndex, optionalSelect } from './select.ts';
-import { CelError, CostError } from './errors.ts';
+import { CelError, CostError } from '../errors.ts';
 
 export class Run {
   readonly variables: Map<string, Value>;

@@ -1,6 +1,6 @@
 // Numbers and truth values from texts and into them, with the words of Go's strconv.
-import { CelError } from './errors.ts';
-import { readTextCharsMax } from './limits.ts';
+import { CelError } from '../errors.ts';
+import { readTextCharsMax } from '../limits.ts';
 import { Uint } from './values.ts';
 
 const int64Max = 2n ** 63n - 1n;

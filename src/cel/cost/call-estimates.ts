@@ -1,9 +1,9 @@
 // What one call may cost at most, and how large its result may be (cel-go checker/cost.go, ext; k8s.io/apiserver/pkg/cel/library, cost.go). Which
 // definitions can be written depends on these numbers, so they are upstream's exactly.
-import type { Node } from './ast.ts';
-import { listCost, structCost } from './call-costs.ts';
-import type { Overload } from './environment.ts';
-import type { Type } from './types.ts';
+import type { Node } from '../syntax/ast.ts';
+import { listCost, structCost } from '../run/call-costs.ts';
+import type { Overload } from '../check/environment.ts';
+import type { Type } from '../types.ts';
 
 /** Characters, bytes, items or entries. */
 export interface Size {

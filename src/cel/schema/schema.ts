@@ -1,7 +1,7 @@
 // Structural schemas as CEL types (k8s.io/apiserver/pkg/cel/common, SchemaDeclType; escaping.go).
-import * as types from './types.ts';
-import type { ObjectType, Type } from './types.ts';
-import { listKeyTable } from './values.ts';
+import * as types from '../types.ts';
+import type { ObjectType, Type } from '../types.ts';
+import { listKeyTable } from '../values/values.ts';
 
 /** The part of a structural schema that says what values are. */
 export interface SchemaShape {

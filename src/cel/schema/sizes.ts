@@ -1,7 +1,7 @@
 // How large values of a schema can be, for estimates of cost (k8s.io/apiserver/pkg/cel/common, SchemaDeclType): by the limits that the schema
 // states, else by what fits into a request.
 import { escapeName, type SchemaShape } from './schema.ts';
-import { sizedRequestBytesMax } from './limits.ts';
+import { sizedRequestBytesMax } from '../limits.ts';
 
 export interface Sized {
   /** Items, entries or characters; 0 of what has no length. */
