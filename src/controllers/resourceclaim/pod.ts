@@ -151,6 +151,6 @@ export function reconcilePod(view: PodView): Plan {
     effects,
     because: isCreating
       ? 'Its templates ask for claims, which go when the pod goes.'
-      : 'The pod and its claims learn of each other.',
+      : 'The pod is told the names of its claims, and entered in those that have devices.',
   };
 }
