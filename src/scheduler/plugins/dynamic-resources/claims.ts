@@ -1,7 +1,7 @@
 // The claims of a pod, and what keeps it from using them. Pure.
 import type { ResourceClaim } from '#api/resource/v1';
 import { canBeReserved, claimNameOf, isReservedFor, ownerProblem } from '#component-helpers/resourceclaim';
-import { type ClusterView, type PodInfo, type Status, unresolvable, unschedulable } from '../../framework/index.ts';
+import { type ClusterView, type PodInfo, type Status, unresolvable } from '../../framework/index.ts';
 
 export const name = 'DynamicResources';
 
@@ -37,15 +37,15 @@ export const helpsPod = (pod: PodInfo, old: ResourceClaim | undefined, now: Reso
   uses(pod, now) || (old?.status?.allocation !== undefined && now?.status?.allocation === undefined);
 
 const missingClass = (request: string, deviceClass: string): Status =>
-  unschedulable(name, `request ${request}: device class ${deviceClass} does not exist`);
+  unresolvable(name, `request ${request}: device class ${deviceClass} does not exist`);
 
 /** What keeps the pod from having the claim on any node. */
 export function problemOf(claim: ResourceClaim, pod: PodInfo, view: ClusterView): Status | undefined {
   const { namespace = '', name: claimName = '' } = claim.metadata;
   if (view.isUnderWay?.('ResourceClaim', namespace, claimName))
-    return unschedulable(name, `resource claim ${namespace}/${claimName} is in the process of being allocated`);
+    return unresolvable(name, `resource claim ${namespace}/${claimName} is in the process of being allocated`);
   if (claim.status?.allocation !== undefined)
-    return canBeReserved(claim) || isReservedFor(claim, pod.uid) ? undefined : unschedulable(name, 'resourceclaim in use');
+    return canBeReserved(claim) || isReservedFor(claim, pod.uid) ? undefined : unresolvable(name, 'resourceclaim in use');
   for (const { name: request, exactly, firstAvailable = [] } of claim.spec.devices?.requests ?? []) {
     const wanted = exactly
       ? [{ request, deviceClass: exactly.deviceClassName }]
@@ -53,7 +53,7 @@ export function problemOf(claim: ResourceClaim, pod: PodInfo, view: ClusterView)
     const lacking = wanted.find(({ deviceClass }) => view.get('DeviceClass', '', deviceClass) === undefined);
     if (lacking) return missingClass(lacking.request, lacking.deviceClass);
     if (wanted.length === 0)
-      return unschedulable(name, `resource claim ${namespace}/${claimName}, request ${request}: unknown request type`);
+      return unresolvable(name, `resource claim ${namespace}/${claimName}, request ${request}: unknown request type`);
   }
   return undefined;
 }

@@ -12,6 +12,7 @@ import {
   type Plugin,
   type PostFilterAnswer,
   type Status,
+  unresolvable,
   unschedulable,
 } from '../../framework/index.ts';
 import { awaitReadiness, deallocate, hasTimedOut, isFreeFor, isReady, reserve } from './binding.ts';
@@ -31,8 +32,8 @@ interface State {
   readonly unavailable: Set<ResourceClaim>;
 }
 
-const notAllocated = unschedulable(name, 'cannot allocate all claims');
-const elsewhere = unschedulable(name, 'resourceclaim not available on the node');
+const notAllocated = unresolvable(name, 'cannot allocate all claims');
+const elsewhere = unresolvable(name, 'resourceclaim not available on the node');
 
 function stateOf(claims: readonly ResourceClaim[], { view, rng }: Cycle): State {
   const unallocated = claims.filter(({ status }) => status?.allocation === undefined);
