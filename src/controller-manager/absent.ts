@@ -19,22 +19,6 @@ const missing = 'Sagong has no such controller yet. Will not start it.';
 
 export const absentLoops: readonly AbsentLoop[] = [
   {
-    name: 'device-taint-eviction-controller',
-    aliases: [],
-    why: missing,
-    role: {
-      name: 'device-taint-eviction-controller',
-      rights: [
-        allow('delete,get,list,watch', 'core', 'pods'),
-        allow('patch,update', 'core', 'pods/status'),
-        allow('get,list,watch', 'resource.k8s.io', 'resourceclaims'),
-        allow('get,list,watch', 'resource.k8s.io', 'resourceslices'),
-        allow('get,list,watch', 'resource.k8s.io', 'deviceclasses'),
-        recordEvents,
-      ],
-    },
-  },
-  {
     name: 'kube-apiserver-serving-clustertrustbundle-publisher-controller',
     aliases: [],
     why: unserved('ClusterTrustBundle'),

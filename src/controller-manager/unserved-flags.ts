@@ -3,7 +3,6 @@ import type { UnservedRows } from '#component-base';
 
 /** Flags that tune machinery which is not here. They are accepted with a warning. */
 export const withoutEffect: UnservedRows = {
-  'concurrent-device-taint-eviction-syncs': ['int', 8, 'there is no device taint loop'],
   'concurrent-service-syncs': ['int', 1, 'the loop of cloud load balancers runs in the cloud-controller-manager'],
   'controller-shutdown-timeout': ['duration', 10_000, 'loops end with their running step'],
   'log-text-info-buffer-size': ['string', '0', 'log lines are written at once'],

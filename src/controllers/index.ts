@@ -8,6 +8,7 @@ import { clusterRoleAggregationController } from './clusterroleaggregation/index
 import { cronJobController } from './cronjob/index.ts';
 import { daemonSetController } from './daemonset/index.ts';
 import { deploymentController } from './deployment/index.ts';
+import { deviceTaintEvictionController } from './devicetainteviction/index.ts';
 import { disruptionController } from './disruption/index.ts';
 import { endpointsController } from './endpoints/index.ts';
 import { endpointSliceController } from './endpointslice/index.ts';
@@ -61,6 +62,7 @@ export const createControllers = (config: ControllersConfig): ControllerDefiniti
   rootCaCertPublisher(config.rootCa),
   serviceAccountController,
   taintEvictionController,
+  deviceTaintEvictionController,
   ttlController,
   clusterRoleAggregationController,
   csrApprovingController,

@@ -134,6 +134,21 @@ describe('a pod with a claim', () => {
     await expect.poll(async () => (await claims())[0]?.metadata.finalizers, { timeout: pollMs }).toBeUndefined();
   });
 
+  it('leaves a device that gets a taint', async () => {
+    const slice = await publish(nodeNames[0], [{ name: 'gpu-0' }]);
+    await template('one', one());
+    await pod('unlucky', 'one');
+    await runs('unlucky');
+    const taints = [{ key: 'example.com/broken', effect: 'NoExecute' }];
+    await cluster.client
+      .resource<ResourceSlice>(resource('resourceslices'))
+      .update({ ...slice, spec: { ...slice.spec, devices: [{ name: 'gpu-0', taints }] } });
+    await expect
+      .poll(async () => (await cluster.client.resource<Pod>(pods, 'default').list()).items, { timeout: pollMs })
+      .toEqual([]);
+    expect(await warnings()).toContain('Marking for deletion');
+  });
+
   it('is bound once its device is ready', async () => {
     await publish(undefined, [
       {
