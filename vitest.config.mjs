@@ -15,8 +15,6 @@ const slow = { testTimeout: 120_000, hookTimeout: 120_000 };
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    // Each tier is a process of its own and reads most of the tree: what one of them has compiled, the next one takes from the disk.
-    experimental: { fsModuleCache: true },
     projects: [
       tier('unit', ['src/**/*.test.ts', 'providers/*/src/**/*.test.ts'], { isolate: false, testTimeout: 30_000 }),
       tier('tidy', ['test/tidy/**/*.test.ts'], { testTimeout: 30_000 }),
