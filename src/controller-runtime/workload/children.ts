@@ -5,6 +5,7 @@ import type { Selector } from '#apimachinery/labels';
 import { controllerOf, keyOf, type GroupVersionResource, type KubeObject, parseApiVersion } from '#apimachinery/meta';
 import { deepEqual } from '#utils';
 import { controllerKey } from '../cache.ts';
+import { controllerRevisions } from './resources.ts';
 import { type Cache, controllerRef, type Effect, type Ref, refKey, type WatchDefinition } from '../types.ts';
 
 const orphanIndex = 'orphanNamespace';
@@ -36,6 +37,19 @@ export function watchChildren<Owner extends KubeObject>(
         .list<Owner>(owner.resource, object.metadata.namespace)
         .filter((one) => owner.selector(one).matches(object.metadata.labels));
       return [...keys, ...takers.map(({ metadata }) => keyOf(metadata))];
+    },
+  };
+}
+
+/** Watches the history of a workload: a revision that comes with its controller wakes nobody, for the controller itself has made it. */
+export function watchRevisions<Owner extends KubeObject>(owner: OwnerKind<Owner>): WatchDefinition {
+  const children = watchChildren(controllerRevisions, owner);
+  return {
+    ...children,
+    keys(object, old, cache) {
+      const { namespace = '', name = '', uid } = object.metadata;
+      const isNew = !old && cache.get(controllerRevisions, namespace, name)?.metadata.uid === uid;
+      return isNew && controllerOf(object.metadata) ? [] : children.keys?.(object, old, cache);
     },
   };
 }

@@ -12,6 +12,7 @@ import {
   pods,
   recordEvents,
   watchChildren,
+  watchRevisions,
 } from '#controller-runtime/workload';
 import { deepEqual } from '#utils';
 import { daemonSetKind } from './kind.ts';
@@ -61,7 +62,7 @@ export const daemonSetController = defineController<DaemonSetView>({
   watches: [
     { resource: daemonSets, keys: ownKey },
     watchChildren(pods, daemonSetKind),
-    watchChildren(controllerRevisions, daemonSetKind),
+    watchRevisions(daemonSetKind),
     watch<Node>({ resource: nodes, keys: keysOfNode }),
   ],
   view,

@@ -12,6 +12,7 @@ import {
   recordEvents,
   statefulSets,
   watchChildren,
+  watchRevisions,
 } from '#controller-runtime/workload';
 import { claimNames } from './claims.ts';
 import { ordinalOf, ordinalsOfPass, statefulSetKind } from './kind.ts';
@@ -68,7 +69,7 @@ export const statefulSetController = defineController<StatefulSetView>({
   watches: [
     { resource: statefulSets, keys: ownKey },
     watchChildren(pods, statefulSetKind),
-    watchChildren(controllerRevisions, statefulSetKind),
+    watchRevisions(statefulSetKind),
     { resource: persistentVolumeClaims },
   ],
   view,
