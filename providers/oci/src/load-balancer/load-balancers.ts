@@ -80,11 +80,15 @@ async function settled(cloud: Cloud, { id, kind }: Balancer): Promise<Balancer> 
   return there;
 }
 
-async function deleteBalancer(cloud: Cloud, { id, kind, lifecycleState, ...rest }: Balancer): Promise<void> {
+/** One that is being deleted is waited for: a deletion that fails late leaves it as it was. */
+async function deleteBalancer(cloud: Cloud, balancer: Balancer): Promise<void> {
+  const { id, kind, lifecycleState } = balancer;
   const api = cloud.balancers(kind);
-  await awaitOthersWork(cloud, api, { id, kind, lifecycleState, ...rest });
   try {
-    if (lifecycleState !== 'DELETING') await awaitWork(cloud, api, await api.delete(id));
+    const hasWaited = await awaitOthersWork(cloud, api, balancer);
+    const now = hasWaited || lifecycleState === 'DELETING' ? await api.get(id) : balancer;
+    if (now.lifecycleState === 'DELETING') throw retryAfter(`load balancer ${now.displayName} is DELETING`, busyAgainMs);
+    if (now.lifecycleState !== 'DELETED') await awaitWork(cloud, api, await api.delete(id));
   } catch (error) {
     if (!failedWith(error, 'absent')) throw error;
   }
