@@ -63,7 +63,7 @@ function serviceLocation(context: SpecialContext, rng: Rng): Location {
     portName = found.name ?? '';
   }
   const endpoints = cluster.get<Endpoints>('', 'endpoints', namespace, name);
-  if (!endpoints) throw notFound({ group: '', resource: 'endpoints' }, name);
+  if (!endpoints) throw notFound(services, name);
   if (!endpoints.subsets?.length) throw serviceUnavailable(`no endpoints available for service "${name}"`);
   for (const subset of endpoints.subsets) {
     const target = subset.ports?.find((entry) => (entry.name ?? '') === portName);
