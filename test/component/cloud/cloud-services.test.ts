@@ -79,7 +79,7 @@ describe('a service of type LoadBalancer', () => {
     const address = balancers()[0]?.address;
     await world.patchService('web', { spec: { ports: [{ port: 443 }] } });
     await world.clock.advance(1_000);
-    expect(balancers()).toMatchObject([{ address, listeners: [expect.stringMatching(/^TCP:443:/)] }]);
+    expect(balancers()).toMatchObject([{ address, listeners: [expect.stringMatching(/^TCP:443/)] }]);
     await world.patchService('web', { spec: { type: 'ClusterIP', ports: [{ port: 443, nodePort: null }] } });
     await world.clock.advance(1_000);
     const { metadata, status } = await world.service('web');

@@ -1,17 +1,24 @@
 // What is seen of a process that dies of a bug: the reason, the stack, and an exit code that is not zero.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { transform } from 'esbuild';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 let dir: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'sagong-fatal-'));
-  const source = await readFile(new URL('../../../src/cmd/fail.ts', import.meta.url), 'utf8');
-  await writeFile(join(dir, 'fail.mjs'), (await transform(source, { loader: 'ts' })).code);
+  await build({
+    entryPoints: [fileURLToPath(new URL('../../../src/cmd/fail.ts', import.meta.url))],
+    outfile: join(dir, 'fail.mjs'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    conditions: ['sagong-src'],
+  });
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 

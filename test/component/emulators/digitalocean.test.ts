@@ -40,8 +40,9 @@ async function open(): Promise<ConformanceWorld> {
       (await own(service))?.listeners.map(({ protocol, port }) => `${protocol.toUpperCase()} ${port}`) ?? [],
     sources: async (service) => (await own(service))?.sourceRanges ?? [],
     leftovers: async () => (await world.balancers()).map(({ name }) => name),
+    // As often as is asked again: the emulator wishes for it.
     failInTheMiddle: () =>
-      world.memory.setFaults({ errorRate: 1, failuresMax: 1, operations: ['createLoadBalancer', 'modifyLoadBalancer'] }),
+      world.memory.setFaults({ errorRate: 1, failuresMax: 6, operations: ['createLoadBalancer', 'modifyLoadBalancer'] }),
     secondProvider: () => providerOf(world),
     close: world.close,
   };
