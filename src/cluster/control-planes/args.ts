@@ -2,7 +2,7 @@
 import type { ComponentArgs } from '../component-args/args.ts';
 import type { ClusterSettings } from '../state/settings.ts';
 
-/** What every machine of the control plane is told, those that join later, too. */
+/** Flags that every machine of the control plane gets, also those that join later. */
 export function planeArgs({ metrics, componentArgs = {} }: Pick<ClusterSettings, 'metrics' | 'componentArgs'>): ComponentArgs {
   if (metrics !== 'none') return componentArgs;
   return {

@@ -68,7 +68,10 @@ export async function explain(
   return explained;
 }
 
-/** Undefined: an owner is gone, or what was asked for is not there but requests about it were refused, which is told then. */
+/**
+ * The object, or undefined where there is none to go on with: an owner that is gone, or a missing object about which requests were refused. Those
+ * refusals are added to `explained`. Throws when the object is missing and nothing was refused.
+ */
 async function readObject(
   { plane, reader, nowMs }: Asking,
   resource: FoundResource,
