@@ -42,6 +42,13 @@ it('refuses an authority that is not pinned', () => {
   expect(() => trusted(content, authorityHashes(other.cert))).toThrow(/none of the public keys "sha256:[\da-f]{64}" are pinned/);
 });
 
+it('believes no authority that stands unpinned beside a pinned one', () => {
+  const data = Buffer.from(`${other.cert}${ca.cert}`).toString('base64');
+  const both = formatYaml({ clusters: [{ cluster: { server: 'https://10.0.0.1:6443', 'certificate-authority-data': data } }] });
+  expect(trusted(both, authorityHashes(ca.cert)).ca).toBe(ca.cert);
+  expect(authorityHashes(trusted(both, authorityHashes(`${ca.cert}${other.cert}`)).ca)).toHaveLength(2);
+});
+
 it.each(['abcdef', 'ABCDEF.0123456789abcdef', 'abcdef.0123456789abcde', `${token}\n`])('refuses %j as a token', (text) => {
   expect(() => signedContent({ kubeconfig: content }, text)).toThrow('was not of the form');
 });

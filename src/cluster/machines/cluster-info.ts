@@ -1,7 +1,7 @@
 // What the public ConfigMap `cluster-info` says. It comes from a server that is not trusted yet, and is believed when the token signed it and its
 // authority has the hash. Any other content is refused with one sentence. Pure.
 import { parseYaml } from '#apimachinery/codec';
-import { detachedJws, type ParsedCertificate, parseCertificates, publicKeyDer, secretsEqual, sha256Hex } from '#pki';
+import { detachedJws, encodePem, type ParsedCertificate, parseCertificates, publicKeyDer, secretsEqual, sha256Hex } from '#pki';
 import { parseToken } from '../joining/tokens.ts';
 import { hashesToldMax } from './limits.ts';
 
@@ -71,7 +71,10 @@ const told = (hashes: readonly string[]): string =>
     ? `${hashes.slice(0, hashesToldMax).join(':')} and ${hashes.length - hashesToldMax} more`
     : hashes.join(':');
 
-/** Server and authority out of it, checked against the hashes. */
+/**
+ * Server and authorities out of it, checked against the hashes. Where there are any, only authorities that have one of them are believed: whoever knows the
+ * token could have put one of its own beside them.
+ */
 export function trusted(content: string, hashes: readonly string[]): Discovered {
   const cluster = readAs('the kubeconfig in cluster-info names no cluster', () => clusterIn(content));
   const { server, 'certificate-authority-data': data } = cluster;
@@ -79,10 +82,14 @@ export function trusted(content: string, hashes: readonly string[]): Discovered 
     throw new DiscoveryError('cluster-info names no server and authority');
   readAs('the server in cluster-info is no https:// address', () => (new URL(server).protocol === 'https:' ? server : undefined));
   const ca = Buffer.from(data, 'base64').toString('utf8');
-  const found = readAs('the authority in cluster-info is no certificate', () => authorityHashes(ca));
-  if (hashes.length > 0 && !found.some((hash) => hashes.includes(hash)))
+  const found = readAs('the authority in cluster-info is no certificate', () =>
+    parseCertificates(ca).map((authority) => ({ authority, hash: hashOf(authority) })),
+  );
+  if (hashes.length === 0) return { server, ca };
+  const pinned = found.filter(({ hash }) => hashes.includes(hash));
+  if (pinned.length === 0)
     throw new DiscoveryError(
-      `cluster CA found in cluster-info ConfigMap is invalid: none of the public keys "${told(found)}" are pinned`,
+      `cluster CA found in cluster-info ConfigMap is invalid: none of the public keys "${told(found.map(({ hash }) => hash))}" are pinned`,
     );
-  return { server, ca };
+  return { server, ca: pinned.map(({ authority }) => encodePem('CERTIFICATE', authority.raw)).join('') };
 }

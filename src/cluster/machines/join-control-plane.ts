@@ -18,6 +18,7 @@ import { keepRenewing } from '../certificates/renewal.ts';
 import { type MachinePlane, type MachinePlaneOptions, prepareMachinePlane, startMachinePlane } from './control-plane.ts';
 import type { JoinDeps, JoinOptions } from './join.ts';
 import { clocksProblem } from './clocks.ts';
+import { authorityHashes } from './cluster-info.ts';
 import { markControlPlane } from './labels.ts';
 import { leaveEtcd } from './leave-etcd.ts';
 import { type MachineSettings, machinePaths, prepareMachine } from './machine.ts';
@@ -90,7 +91,8 @@ async function assertClock(client: KubeClient, clock: Clock): Promise<void> {
 async function authorities({ server, ca, token, certificateKey }: WayIn, pkiDir: string, clock: Clock): Promise<Authorities> {
   const client = createClient(createRestTransport({ config: { server, ca, token }, clock, userAgent: userAgent('sagong') }));
   const found = await downloadCertificates(client, certificateKey).finally(() => client.close());
-  if (found.get('ca.crt')?.toString('utf8').trim() !== ca.trim())
+  const uploaded = authorityHashes(found.get('ca.crt')?.toString('utf8') ?? '');
+  if (!authorityHashes(ca).every((hash) => uploaded.includes(hash)))
     throw new Error('the uploaded authority is not that of the cluster; upload the certificates again: sagong certs upload');
   return keepAuthorities(pkiDir, found);
 }
@@ -166,6 +168,8 @@ export async function joinControlPlane(options: JoinOptions, way: WayIn, deps: J
       return others(admin, nodeIp);
     });
     const plane = planeOptions(options, settings, { others: found, args });
+    // The member that it may have been is one no more.
+    await removeTree(controlPlaneDir(dir, nodeName));
     await writeKubeconfig(kubeconfig, kubeconfigFor(cluster, clientConfigFor(pki, identities.admin, server)));
     await prepareMachinePlane(plane, pki, clock);
     await prepareMachine(dir, settings, way.ca, way.token);
