@@ -101,6 +101,25 @@ describe('certificates of nodes', () => {
       expect(isApproved(csr(serving, { ...own, ips: [ip] }), calling('a', ip), [elder, calling('a', ip)])).toBe(false);
     },
   );
+  it.each(['first', 'FIRST', 'first.', 'later', '*', '*.example', 'first.example', 'KUBERNETES.default'])(
+    'never has a name of others, whatever its Node says: %s',
+    (name) => {
+      const at = (creationTimestamp: string, { metadata, status }: Node): Node => ({
+        metadata: { ...metadata, creationTimestamp },
+        ...(status && { status }),
+      });
+      const others = [
+        at('2026-03-01T00:00:00Z', calling('first', '10.0.0.9', 'first.example')),
+        // A name is a Node's own, also when it was made after another one had claimed it.
+        at('2026-04-09T00:00:00Z', calling('later', '10.0.0.8')),
+      ];
+      expect(isApproved(csr(serving, { ...own, dnsNames: [name] }), calling('a', name, '10.0.0.1'), others)).toBe(false);
+    },
+  );
+  it('has its own name, whoever claims it too', () => {
+    const elder = { ...calling('first', 'a'), metadata: { name: 'first', creationTimestamp: '2026-03-01T00:00:00Z' } };
+    expect(isApproved(csr(serving, own), calling('a', '10.0.0.1'), [elder])).toBe(true);
+  });
   it('keeps its address when a node that came later says that it has it', () => {
     const later = { ...calling('b', '10.0.0.1'), metadata: { name: 'b', creationTimestamp: '2026-04-02T00:00:00Z' } };
     expect(isApproved(csr(serving, { ...own, dnsNames: [] }), calling('a', '10.0.0.1'), [later])).toBe(true);

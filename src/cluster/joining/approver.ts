@@ -51,12 +51,22 @@ const isBefore = (a: Node, b: Node): boolean => {
   return first < second || (first === second && (a.metadata.name ?? '') < (b.metadata.name ?? ''));
 };
 
+/** Names of hosts do not differ by their case, nor by the dot of the root. */
+const plain = (name: string): string => name.toLowerCase().replace(/\.$/, '');
+const isSameName = (a: string | undefined, b: string): boolean => a !== undefined && plain(a) === plain(b);
+
 const isLoopback = (ip: string): boolean => /^(127\.|0\.0\.0\.0$|::1?$|::ffff:127\.)/i.test(ip);
 
-/** A node says itself which addresses it has: never one by which others are known. */
-function isForeign(ip: string, node: Node, { others, service }: ApprovalView): boolean {
-  if (isLoopback(ip) || service.includes(ip)) return true;
-  return others.some((one) => one.metadata.name !== node.metadata.name && isBefore(one, node) && addressesOf(one).includes(ip));
+/**
+ * A node says itself which addresses it has: never one by which others are known. The name of a Node is its own, whoever was there first; an asterisk stands
+ * for names of everybody.
+ */
+function isForeign(name: string, node: Node, { others, service }: ApprovalView): boolean {
+  if (isLoopback(name) || service.includes(name) || name.includes('*')) return true;
+  const strangers = others.filter((one) => one.metadata.name !== node.metadata.name);
+  if (strangers.some(({ metadata }) => isSameName(metadata.name, name))) return true;
+  if (isSameName(node.metadata.name, name)) return false;
+  return strangers.some((one) => isBefore(one, node) && addressesOf(one).some((address) => isSameName(address, name)));
 }
 
 const hasAny = (names: CertificateRequest, keys: readonly ('dnsNames' | 'ips' | 'emails' | 'uris')[]): boolean =>
@@ -77,10 +87,11 @@ function objection(view: ApprovalView, asked: CertificateRequest): string | unde
   }
   if (commonName !== spec.username || !same(organizations, ['system:nodes'])) return 'it is for somebody else';
   if (!same(usages, ['server auth']) || hasAny(asked, ['emails', 'uris'])) return 'it asks for more';
-  if (asked.dnsNames.some(isReserved) || asked.ips.some(isLoopback)) return 'it asks for names of the apiserver';
+  if (asked.dnsNames.some((name) => isReserved(plain(name))) || asked.ips.some(isLoopback)) return 'it asks for names of the apiserver';
   const known = new Set([...(node ? addressesOf(node) : []), node?.metadata.name ?? '']);
   if (!node || ![...asked.dnsNames, ...asked.ips].every((name) => known.has(name))) return 'later';
-  return asked.ips.some((ip) => isForeign(ip, node, view)) ? 'it asks for an address of somebody else' : undefined;
+  const foreign = [...asked.dnsNames, ...asked.ips].some((name) => isForeign(name, node, view));
+  return foreign ? 'it asks for an address or a name of somebody else' : undefined;
 }
 
 export function reconcileApproval(view: ApprovalView, now: number): Plan {
