@@ -171,6 +171,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     return new ClusterNodes({ settings, program: options.program, pki }, { ...deps, exec: execCommand });
   };
   const hasCloud = settings.nodes.length > 0 || settings.controlPlanes !== undefined;
+  if (settings.controlPlanes) await (await import('./control-planes/begin.ts')).beginPlanes(options, deps);
   // A cloud with machines boots beside the control plane, which they wait for; a simulated one would take its time from the control plane.
   let nodes = hasCloud && settings.runtime !== 'simulated' ? await makeNodes() : undefined;
   const booted = nodes?.boot();

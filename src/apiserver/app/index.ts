@@ -9,6 +9,7 @@ export {
   type RequestHeaderTrust,
   type StoreLocation,
 } from './options.ts';
+export { loadAuditPolicy } from '../audit/index.ts';
 export type { NodeStatsShortcut } from '../registry/metrics/index.ts';
 export type { RequestGate } from './doors.ts';
 export { type KubeApiServer, type KubeApiServerDeps, runKubeApiServer } from './run.ts';

@@ -96,7 +96,8 @@ export function auditProblems({ log, webhook }: AuditOptions): string[] {
   return all.filter((problem) => problem !== undefined);
 }
 
-async function policyOf(path: string, logger: Logger): Promise<Policy | undefined> {
+/** Undefined where no file is named. Rejects in upstream's words. */
+export async function loadAuditPolicy(path: string, logger: Logger): Promise<Policy | undefined> {
   if (path === '') return undefined;
   const failed = (why: string): Error => new Error(`loading audit policy file: ${why}`);
   let text: string;
@@ -144,7 +145,7 @@ export async function openAudit(
   const problems = auditProblems(options);
   if (problems.length > 0) throw new Error(aggregateTexts(problems));
   const { log, webhook } = options;
-  const policy = await policyOf(options.policyFile, logger);
+  const policy = await loadAuditPolicy(options.policyFile, logger);
   if (!policy) {
     for (const [backend, given] of [
       ['log', log.path],

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { atomicWrite } from '#host';
 import type { Clock } from '#utils';
 import type { ClusterPki } from '../certificates/certificates.ts';
 import { upDefaults } from '../flags/index.ts';
@@ -12,6 +13,7 @@ import type { Instance } from '#cloud';
 import type { Machines } from '../cloud/machines.ts';
 import { etcdDataDir } from '../system-pods/places.ts';
 import { planeArgs } from './args.ts';
+import { keptAudit } from './audit.ts';
 import { type ControlPlaneConfig, controlPlaneDir, controlPlaneFiles } from './config.ts';
 import { prepareControlPlane } from './disk.ts';
 import type { ControlPlaneMachines } from './machines.ts';
@@ -44,6 +46,7 @@ export async function prepareControlPlanes(
   const pkiDir = clusterPaths(dataDir).pki;
   const { members } = machines;
   const endpoints = await machines.endpoints();
+  const audit = await keptAudit(dataDir);
   for (const { name, address } of members.filter((member) => names.includes(member.name))) {
     const directory = controlPlaneDir(dataDir, name, layout);
     const encryptionConfig = join(controlPlaneFiles(directory).pki, 'encryption.json');
@@ -55,10 +58,12 @@ export async function prepareControlPlanes(
       etcdToken: `sagong-${clusterMark(dataDir)}`,
       cloud: (cloudProvider ?? upDefaults.cloudProvider) === 'local',
       ...(encryptSecrets && { encryptionConfig }),
+      ...(audit && { auditLog: audit.log }),
       kubeletAuthority: pki.kubeletAuthority !== undefined,
     };
     await prepareControlPlane(config, { dataDir, pkiDir, pki, endpoints, clock });
     if (encryptSecrets) await copyFile((await secretEncryption(pkiDir)).path, encryptionConfig);
+    if (audit) await atomicWrite(controlPlaneFiles(directory).auditPolicy, audit.policy, { mode: 0o600 });
   }
   await noteBootstrapped(settings);
 }

@@ -26,6 +26,11 @@ describe('machines of the control plane', () => {
     ],
     [{ port: 6443 }, before(['a']), '--port cannot be used with --control-planes'],
     [{ layout: 'pods' as const, quotaBytes: 1 }, undefined, '--quota-backend-bytes cannot be used with --layout pods'],
+    [
+      { layout: 'pods' as const, audit: { policyFile: '/p', logPath: '/l' } },
+      undefined,
+      '--audit-policy-file cannot be used with --layout pods',
+    ],
     [{ controlPlanes: 3, runtime: 'simulated' as const }, undefined, '--runtime simulated cannot be used'],
   ])('%o is refused', (more, was, message) => {
     expect(() => controlPlanesOfStart({ ...given, ...more }, was)).toThrow(message);

@@ -35,11 +35,12 @@ const podPrograms = [...[...programs, ['etcdctl', 'etcd-client'], ['nft', 'nftab
 ][];
 
 /** What has no meaning beside control-plane machines, by flag. */
-const excluded = (given: Given): readonly [string, boolean][] => [
+const excluded = (given: Given, pods: boolean): readonly [string, boolean][] => [
   ['--etcd-servers', given.etcd !== undefined],
   ['--port', Boolean(given.port)],
   ['--runtime simulated', given.runtime === 'simulated'],
-  ['--audit-policy-file', given.audit !== undefined],
+  // In pods the cluster's own manifests would need folders of a user's.
+  ['--audit-policy-file', pods && given.audit !== undefined],
   ['--quota-backend-bytes', given.quotaBytes !== undefined],
 ];
 
@@ -70,7 +71,7 @@ export function controlPlanesOfStart(given: Given, before: ClusterSettings | und
     throw new Error('--layout pods cannot be used with --topology managed: nobody sees the parts of a managed control plane');
   if (managed && names.length < 3)
     throw new Error('a managed control plane on machines has 3 or 5 of them, in the zones of the provider: --control-planes 3');
-  for (const [flag, is] of excluded(given))
+  for (const [flag, is] of excluded(given, pods))
     if (is) throw new Error(`${flag} cannot be used with ${pods ? '--layout pods' : '--control-planes'}`);
   const needed = pods ? podPrograms : programs;
   assertControlPlanePrograms(

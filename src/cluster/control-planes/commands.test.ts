@@ -55,6 +55,14 @@ describe('command lines of a control-plane machine', () => {
     expect(componentWords(config, 'kube-controller-manager')).toContain(`--cluster-signing-cert-file=${pki}/ca.crt`);
     expect(componentWords(config, 'kube-apiserver')).toContain(`--kubelet-certificate-authority=${pki}/ca.crt`);
   });
+  it('record requests among the logs of the machine, where that is wanted', () => {
+    const audits = (auditLog?: string): string[] =>
+      componentWords({ ...config, ...(auditLog && { auditLog }) }, 'kube-apiserver').filter((word) => /^--audit-/.test(word));
+    expect(audits()).toEqual([]);
+    const policy = `--audit-policy-file=${config.directory}/audit-policy.yaml`;
+    expect(audits('audit.log')).toEqual([policy, `--audit-log-path=${config.directory}/logs/audit.log`]);
+    expect(audits('-')).toEqual([policy, '--audit-log-path=-']);
+  });
   it('of a managed control plane are found by the customer', () => {
     const customer = { link: 'eth1', address: '10.77.16.10', gateway: '10.77.16.1', destinations: ['10.77.0.0/16'] };
     const words = componentWords({ ...config, port: 443, customer }, 'kube-apiserver');

@@ -1,4 +1,5 @@
 // The command lines of a control-plane machine, with upstream's flags, as kubeadm writes them into its static pods. Pure.
+import { join } from 'node:path';
 import { clusterNetworks } from '../state/settings.ts';
 import { type ControlPlaneConfig, controlPlaneFiles, type ControlPlaneProgram, filesOf } from './config.ts';
 import { apiPort, etcdPorts } from './names.ts';
@@ -47,6 +48,7 @@ const ports = { controllerManager: 10257, cloudControllerManager: 10258, schedul
 
 function apiserver({
   address,
+  auditLog,
   cloud,
   directory,
   encryptionConfig,
@@ -92,6 +94,10 @@ function apiserver({
       .map((of) => `https://${local}:${ports[of]}`)
       .join(','),
     ...(encryptionConfig !== undefined && { 'encryption-provider-config': encryptionConfig }),
+    ...(auditLog !== undefined && {
+      'audit-policy-file': files.auditPolicy,
+      'audit-log-path': auditLog === '-' ? auditLog : join(files.logs, auditLog),
+    }),
   };
 }
 

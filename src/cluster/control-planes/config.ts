@@ -57,6 +57,8 @@ export interface ControlPlaneConfig extends ControlPlaneMember {
   args: ComponentArgs;
   /** Configuration of encryption at rest; absent: objects are stored as they are. */
   encryptionConfig?: string;
+  /** Name of the audit log's file in `logs`, '-' for what the apiserver says; absent: nothing is recorded. */
+  auditLog?: string;
 }
 
 export const controlPlanesDir = (dataDir: string): string => join(dataDir, 'control-planes');
@@ -82,6 +84,7 @@ export const controlPlaneFiles = (directory: string) => {
     kubeletAuthority: pair(kubeletAuthorityName),
     /** All authorities whose certificates kubelets may serve with. */
     kubeletTrust: join(pki, 'kubelet-trust.crt'),
+    auditPolicy: join(directory, 'audit-policy.yaml'),
     etcdCa: join(pki, 'etcd', 'ca.crt'),
     frontProxyCa: join(pki, 'front-proxy-ca.crt'),
     serviceAccountPublic: join(pki, 'sa.pub'),

@@ -2,7 +2,8 @@
 // and restored as a cluster of this member alone, which the others then join anew.
 import { existsSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
-import { execCommand, removeTree } from '#host';
+import { join } from 'node:path';
+import { atomicWrite, execCommand, removeTree } from '#host';
 import { writeSnapshotAhead } from '#store';
 import { findProgram } from '../capabilities.ts';
 import { peerUrl } from './commands.ts';
@@ -46,27 +47,36 @@ function asideOf(directory: string): string {
   }
 }
 
+const draftOf = (config: ControlPlaneConfig): string => `${filesOf(config).etcdData}-restored`;
+/** There from when the restored data are whole until they are in their place: a start finishes what was cut off in between. */
+const restoringPath = ({ directory }: ControlPlaneConfig): string => join(directory, 'restoring');
+
 /**
- * Restores a snapshot for a control plane of which nothing runs. Resolves with the folder where the member's earlier data are kept; undefined where
- * it had none.
+ * Restores a snapshot for a control plane of which nothing runs: as the etcd of `first`, which the `others` then join. Gives the folders in which the
+ * members' earlier data are kept.
  */
-export async function restoreEtcdSnapshot(config: ControlPlaneConfig, file: string): Promise<string | undefined> {
-  const { etcdData } = filesOf(config);
+export async function restoreEtcdSnapshot(
+  first: ControlPlaneConfig,
+  others: readonly ControlPlaneConfig[],
+  file: string,
+): Promise<string[]> {
   // etcdctl had this before etcd 3.6 gave it to a tool for files.
   const program = findProgram('etcdutl') === undefined ? 'etcdctl' : 'etcdutl';
-  const [draft, ahead] = [`${etcdData}-restored`, `${etcdData}-restored.db`];
+  const draft = draftOf(first);
+  const ahead = `${draft}.db`;
+  await rm(restoringPath(first), { force: true });
   await removeTree(draft);
-  const url = peerUrl(config.address);
+  const url = peerUrl(first.address);
   try {
     // Kubelets and others that run on have watches of the time after the snapshot: they have to end.
     await writeSnapshotAhead(file, ahead);
     await etcdTool(program, [
       ...['snapshot', 'restore', ahead],
       `--data-dir=${draft}`,
-      `--name=${config.name}`,
-      `--initial-cluster=${config.name}=${url}`,
+      `--name=${first.name}`,
+      `--initial-cluster=${first.name}=${url}`,
       `--initial-advertise-peer-urls=${url}`,
-      `--initial-cluster-token=${config.etcdToken}`,
+      `--initial-cluster-token=${first.etcdToken}`,
     ]);
   } catch (error) {
     await removeTree(draft);
@@ -74,13 +84,28 @@ export async function restoreEtcdSnapshot(config: ControlPlaneConfig, file: stri
   } finally {
     await rm(ahead, { force: true });
   }
-  const before = await setAside(config);
-  await rename(draft, etcdData);
-  return before;
+  await atomicWrite(restoringPath(first), '', { mode: 0o600 });
+  return (await finishRestore([first, ...others])) ?? [];
+}
+
+/**
+ * Puts restored data in the place of the first member's, and takes the others' away: with theirs they would be a cluster of their own beside it. Gives where
+ * the data of before are kept; undefined: there was nothing to finish. It is safe to repeat.
+ */
+export async function finishRestore([first, ...others]: readonly ControlPlaneConfig[]): Promise<string[] | undefined> {
+  if (!first || !existsSync(restoringPath(first))) return undefined;
+  const kept: (string | undefined)[] = [];
+  for (const other of others) kept.push(await setAside(other));
+  if (existsSync(draftOf(first))) {
+    kept.unshift(await setAside(first));
+    await rename(draftOf(first), filesOf(first).etcdData);
+  }
+  await rm(restoringPath(first));
+  return kept.filter((path) => path !== undefined);
 }
 
 /** Makes the member of this machine one that has lost its data: at its next start it joins the others anew. Gives where the data of before is kept. */
-export async function setAside(config: ControlPlaneConfig): Promise<string | undefined> {
+async function setAside(config: ControlPlaneConfig): Promise<string | undefined> {
   const { etcdData } = filesOf(config);
   const before = existsSync(etcdData) ? asideOf(etcdData) : undefined;
   if (before !== undefined) await rename(etcdData, before);

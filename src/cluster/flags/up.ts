@@ -233,7 +233,7 @@ export const upFlags = {
   auditLogPath: flag.string({
     name: 'audit-log-path',
     default: '',
-    help: "File of the audit log, or '-' for standard output.",
+    help: "File of the audit log, or '-' for standard output. With --control-planes each machine has one of that name in its logs.",
     section: data,
   }),
   ...componentArgRows,

@@ -40,11 +40,15 @@ function controlPlaneOf(given: Given, before: ClusterSettings | undefined): stri
     throw new Error('--control-planes must be 1 here: other machines become control planes by sagong join --control-plane');
   const excluded: [string, boolean][] = [
     ['--etcd-servers', (given.etcd ?? before?.etcd) !== undefined],
-    ['--audit-policy-file', given.audit !== undefined],
     [`--port ${given.port}`, (given.port || apiPort) !== apiPort],
     [`a cluster at port ${before?.port}`, (before?.port ?? apiPort) !== apiPort],
   ];
   for (const [flag, is] of excluded) if (is) throw new Error(`${flag} cannot be used with --control-planes`);
+  // Requests that another machine's apiserver answers would not be recorded.
+  if (given.audit !== undefined)
+    throw new Error(
+      '--audit-policy-file cannot be used with --control-planes here: put the policy on every control plane, and give --apiserver-arg audit-policy-file=FILE and --apiserver-arg audit-log-path=FILE, which all of them get',
+    );
   assertControlPlanePrograms(['etcd', 'setpriv']);
   return before?.machine?.controlPlane ?? hostname().toLowerCase();
 }

@@ -17,6 +17,7 @@ import {
   type ControlPlaneMember,
 } from '../control-planes/config.ts';
 import { prepareControlPlane } from '../control-planes/disk.ts';
+import { finishRestore } from '../control-planes/etcd-snapshot.ts';
 import { throughMember } from '../control-planes/etcd-members.ts';
 import { acceptPollMs } from '../control-planes/limits.ts';
 import { noteJoined } from '../control-planes/member.ts';
@@ -27,6 +28,7 @@ import { secretEncryption } from '../certificates/secret-encryption.ts';
 import { accepts } from '../nodes/containerd.ts';
 import { type ClusterSettings, clusterNetworks, type EtcdLocation, loadSettings } from '../state/settings.ts';
 import { migrateToEtcd } from '../store/store-migrate.ts';
+import { controlPlaneNamed } from './own-plane.ts';
 
 export interface MachinePlaneOptions extends ControlPlaneMember {
   dataDir: string;
@@ -85,6 +87,9 @@ export async function prepareMachinePlane(
 export async function startMachinePlane(options: MachinePlaneOptions, deps: Deps): Promise<MachinePlane> {
   const { address, dataDir, podCidr, encryptSecrets } = options;
   const pki = await openPki(clusterPaths(dataDir).pki);
+  const before = await controlPlaneNamed(dataDir, options.name);
+  // A restore of a snapshot may have been cut off.
+  if (before) await finishRestore([before]);
   const config = await prepareMachinePlane(options, pki, deps.clock);
   const agent = new ControlPlaneAgent(config, deps);
   agent.start();

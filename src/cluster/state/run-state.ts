@@ -60,17 +60,17 @@ export async function runningProcess(dataDir: string): Promise<RunState | undefi
   return state && (await isRunning(dataDir, state.pid)) ? state : undefined;
 }
 
-/** Throws a sentence where another process than `pid` runs the cluster. */
-export async function assertNotRunning(dataDir: string, pid: number): Promise<void> {
+/** Throws a sentence where another process than `pid` runs `what` is in the directory: the cluster, or the node of a joined machine. */
+export async function assertNotRunning(dataDir: string, pid: number, what = 'cluster'): Promise<void> {
   const other = await runningProcess(dataDir);
   if (other && other.pid !== pid)
     throw new Error(
-      `the cluster in ${dataDir} is already running (process ${other.pid}); stop it with: sagong stop --data-dir ${dataDir}`,
+      `the ${what} in ${dataDir} is already running (process ${other.pid}); stop it with: sagong stop --data-dir ${dataDir}`,
     );
 }
 
 /** Becomes the process of the data directory, which has its logs. Rejects with a sentence when another one is, or becomes it at the same moment. */
-export async function claimRunState(dataDir: string, state: RunState, clock: Clock): Promise<void> {
+export async function claimRunState(dataDir: string, state: RunState, clock: Clock, what?: string): Promise<void> {
   // A link can be made only once, and names its owner. A later process waits until the few lines in between are done.
   const turn = join(dataDir, 'logs', 'starting');
   while (!(await linkIfFree(String(state.pid), turn))) {
@@ -79,7 +79,7 @@ export async function claimRunState(dataDir: string, state: RunState, clock: Clo
     else await clock.sleep(2);
   }
   try {
-    await assertNotRunning(dataDir, state.pid);
+    await assertNotRunning(dataDir, state.pid, what);
     await writeRunState(dataDir, state);
   } finally {
     await rm(turn, { force: true });

@@ -1,7 +1,7 @@
 // `sagong join` and `sagong leave`.
 import { readFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
-import { dataDirOf, join, type JoinOptions, leave, parseCertificateKey, runningProcess, wordOf, writeRunState } from '#cluster';
+import { claimRunState, dataDirOf, join, type JoinOptions, leave, parseCertificateKey, wordOf, writeRunState } from '#cluster';
 import { createLogger, type FlagValues } from '#component-base';
 import { ensureDir, openLogFile, shutdownSignal, systemClock, systemRng } from '#host';
 import { visible } from '#utils';
@@ -71,15 +71,13 @@ export async function runJoin(given: string | undefined, typed: JoinFlags): Prom
   if (flags.detach) return detach(dir, 'node', secrets);
   if (!stays) return again(dir, secrets);
   const clock = systemClock();
-  const other = await runningProcess(dir);
-  if (other && other.pid !== process.pid) throw new Error(`the node in ${dir} is already running (process ${other.pid})`);
   await ensureDir(joinPath(dir, 'logs'));
   const log = openLogFile(joinPath(dir, 'logs', 'sagong.log'));
   const logger = createLogger({ clock, component: 'sagong', write: (text) => void log.write(text) });
   const { signal } = shutdownSignal();
   const startedAtMs = clock.now();
   const began = { pid: process.pid, startedAtMs, ready: false };
-  await writeRunState(dir, began);
+  await claimRunState(dir, began, clock, 'node');
   const tell = (waiting: string): void => {
     process.stderr.write(`${visible(waiting)}\n`);
     // The process that started this one in the background shows its messages.

@@ -12,7 +12,6 @@ import {
   type SavedSnapshotAnswer,
   saveEtcdSnapshot,
   saveOfAny,
-  setAside,
   localPlanes,
   textTable,
 } from '#cluster';
@@ -59,9 +58,9 @@ export async function runSnapshotRestore(file: string, { force = false, ...flags
 
 /** Restores the snapshot of a control plane of machines. The other members then join it again. */
 async function restoreEtcd(plane: ControlPlaneConfig, file: string): Promise<void> {
-  const before = await restoreEtcdSnapshot(plane, file);
+  const kept = await restoreEtcdSnapshot(plane, [], file);
   say(`Restored ${file} as the etcd of this machine alone`);
-  if (before !== undefined) say(`What was there is kept in ${before}`);
+  for (const before of kept) say(`What was there is kept in ${before}`);
   say(
     'On every other control plane, while it is stopped, remove the folder etcd of its control plane; it joins this one when it starts (docs/several-machines.md)',
   );
@@ -69,10 +68,9 @@ async function restoreEtcd(plane: ControlPlaneConfig, file: string): Promise<voi
 
 /** Restores the snapshot of machines of the local cloud, which all begin again at the next start. */
 async function restoreLocalEtcd(first: ControlPlaneConfig, others: readonly ControlPlaneConfig[], file: string): Promise<void> {
-  const kept = [await restoreEtcdSnapshot(first, file)];
-  for (const other of others) kept.push(await setAside(other));
+  const kept = await restoreEtcdSnapshot(first, others, file);
   say(`Restored ${file} as the etcd of ${first.name}`);
-  for (const before of kept) if (before !== undefined) say(`What was there is kept in ${before}`);
+  for (const before of kept) say(`What was there is kept in ${before}`);
   if (others.length > 0) say(`${others.map(({ name }) => name).join(' and ')} will join it at the next start`);
 }
 
