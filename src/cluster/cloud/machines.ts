@@ -119,13 +119,6 @@ export class Machines {
   async add(name: string): Promise<Instance> {
     return this.#run(name, placeNamed(name) ?? this.#places(await this.list(), []).next().value);
   }
-  /** The instance of a node. Rejects with a sentence when the node has no instance. */
-  async of(name: string): Promise<Instance> {
-    const all = await this.list();
-    const found = all.find((instance) => instance.name === name);
-    if (found) return found;
-    throw new Error(`there is no node ${name}; there are: ${all.map((instance) => instance.name).join(', ') || 'none'}`);
-  }
   /** Removes what a node kept, once its instance is gone. */
   removeDisk(name: string): Promise<void> {
     return removeTree(nodeDir(this.#options.dataDir, name));

@@ -133,9 +133,13 @@ class Commands implements NodeCommands {
       throw new Error(
         `this cluster has addresses for the pods of ${narrowNodesMax} nodes; for more, stop it and start it again with: sagong up --data-dir ${dataDir} --nodes <number>`,
       );
-    const instance = await machines.add(chosen);
+    // What is cut off after this the next start of the cluster finishes.
+    await this.#noteNodes((nodes) => [...nodes, chosen]);
+    const instance = await machines.add(chosen).catch(async (error: unknown) => {
+      await this.#noteNodes((nodes) => nodes.filter((node) => node !== chosen));
+      throw error;
+    });
     await this.#settled(instance, 'running');
-    await saveSettings({ ...this.#settings, nodes: [...this.#settings.nodes, chosen] });
     return chosen;
   }
   async stop(name: string): Promise<void> {
@@ -155,13 +159,15 @@ class Commands implements NodeCommands {
     await this.#settled(await cloud.rebootInstance({ instanceId: id }), 'running', rebooted);
   }
   async terminate(name: string): Promise<void> {
-    const { id, cloud } = await this.#of(name);
-    await this.#settled(await cloud.terminateInstance({ instanceId: id }), 'terminated');
-    const { dataDir, layout } = this.#settings;
+    const { dataDir, layout, nodes } = this.#settings;
+    const machine = await this.#find(name);
+    // A termination that was cut off may have got no further than the instance.
+    if (!machine && !nodes.includes(name)) throw await this.#noneOf(name);
+    if (machine) await this.#settled(await machine.cloud.terminateInstance({ instanceId: machine.id }), 'terminated');
     if (isControlPlane(this.#settings, name))
       return removeTree(layout === 'pods' ? nodeDir(dataDir, name) : controlPlaneDir(dataDir, name));
     await (await this.#machines()).removeDisk(name);
-    await saveSettings({ ...this.#settings, nodes: this.#settings.nodes.filter((node) => node !== name) });
+    await this.#noteNodes((all) => all.filter((node) => node !== name));
   }
   close(): void {
     this.#cloud.close();
@@ -180,11 +186,32 @@ class Commands implements NodeCommands {
     if (made) await this.#settled(made, 'running');
     return name;
   }
-  /** The machine, and who may do something to it. */
+  /** The machine, and who may do something to it. Rejects with a sentence that names all where there is none of that name. */
   async #of(name: string): Promise<{ id: string; cloud: CloudClient }> {
+    const found = await this.#find(name);
+    if (found) return found;
+    throw await this.#noneOf(name);
+  }
+  async #find(name: string): Promise<{ id: string; cloud: CloudClient } | undefined> {
     const plane = (await (await this.#controlPlanes())?.list())?.find((one) => one.name === name);
     if (plane) return { id: plane.id, cloud: this.#settings.topology === 'managed' ? this.#service : this.#cloud };
-    return { id: (await (await this.#machines()).of(name)).id, cloud: this.#cloud };
+    const node = (await (await this.#machines()).list()).find((one) => one.name === name);
+    return node && { id: node.id, cloud: this.#cloud };
+  }
+  async #noneOf(name: string): Promise<Error> {
+    const names = (all: readonly Instance[]): string => all.map((one) => one.name).join(', ') || 'none';
+    const nodes = names(await (await this.#machines()).list());
+    const planes = await (await this.#controlPlanes())?.list();
+    return new Error(
+      planes === undefined
+        ? `there is no node ${name}; there are: ${nodes}`
+        : `there is no machine ${name}; there are the control planes ${names(planes)} and the nodes ${nodes}`,
+    );
+  }
+  /** Changes what the cluster keeps of its nodes, as it is by now: others may add some, too. */
+  async #noteNodes(change: (nodes: readonly string[]) => string[]): Promise<void> {
+    const now = (await loadSettings(this.#settings.dataDir)) ?? this.#settings;
+    await saveSettings({ ...now, nodes: change(now.nodes) });
   }
   async #controlPlanes(): Promise<ControlPlaneMachines | undefined> {
     const options = machinesOptions(this.#settings, this.#program);
