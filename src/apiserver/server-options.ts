@@ -61,6 +61,8 @@ export interface PartsInput {
   clock: Clock;
   logger: Logger;
   metrics: Metrics;
+  /** The requests that were refused last, the newest first. */
+  refusals(): Refusal[];
 }
 
 export interface ApiServerOptions {

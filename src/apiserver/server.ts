@@ -101,7 +101,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const ground = groundOf(options);
   const { cluster, writer, logger, metrics, feed, lost } = ground;
   const storages = await serveBuiltins(options, ground);
-  const parts = (await options.parts?.({ cluster, writer, store, clock, logger, metrics })) ?? {};
+  const refusals = () => ground.refusals.all();
+  const parts = (await options.parts?.({ cluster, writer, store, clock, logger, metrics, refusals })) ?? {};
   extendTable(ground.table, parts);
   const context = contextOf(ground, parts);
   const health = createHealthChecks(feed, {
@@ -133,7 +134,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     cluster,
     writer,
     metrics,
-    refusals: () => ground.refusals.all(),
+    refusals,
     started: starting.done,
     failed: lost.over,
     ready: () => isReady(health),

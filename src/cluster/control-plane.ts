@@ -97,6 +97,13 @@ export interface Told {
   silent: string[];
 }
 
+export interface Refused {
+  /** The newest first. */
+  refusals: Refusal[];
+  /** Apiservers that did not answer, each with the reason. */
+  silent: string[];
+}
+
 /** A control plane to who works with it, wherever it runs. */
 export interface PlaneAccess {
   /** Where it is reached, as a URL. */
@@ -108,8 +115,8 @@ export interface PlaneAccess {
   readonly podCidr: string;
   /** What loops decided last about an object, and the scheduler about the pod with that uid, while it is remembered. */
   about(object: ObjectId, uid: string): Promise<Told>;
-  /** The requests that were refused last, the newest first; none are known of an apiserver elsewhere. */
-  refusals(): Refusal[];
+  /** The requests that its apiservers refused last. */
+  refusals(): Promise<Refused>;
   /** A client of this process with that identity. */
   client(identity: Identity, userAgent: string): KubeClient;
   /** How programs connect over TLS as that identity. */
@@ -226,7 +233,7 @@ export async function startControlPlane(options: ControlPlaneOptions, deps: Cont
       scheduling: scheduler?.current?.told(uid),
       silent: [],
     }),
-    refusals: () => apiserver.refusals(),
+    refusals: async () => ({ refusals: apiserver.refusals(), silent: [] }),
     client,
     clientConfig: (identity, server = apiserver.url) => clientConfigFor(pki, identity, server),
     serveOn: (listen) => apiserver.serveOn(listen),

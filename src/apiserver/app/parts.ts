@@ -85,7 +85,7 @@ export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps,
     special: [...core.endpoints, ...specialEndpoints(options, authentication, authorizer, input)],
     virtual,
     documents: openIdDocuments(options, () => reachedAt(options, deps.port())),
-    ...decisionsOf(options, deps, cluster, advertised),
+    ...decisionsOf(options, deps, input, advertised),
     close() {
       core.close();
       authentication.close();
@@ -192,13 +192,14 @@ const resolverOf = (options: KubeApiServerOptions, { rng, port }: PartsDeps, clu
 function decisionsOf(
   { decisionsFrom: sources = [], proxyClient, clientCa, advertisePort }: KubeApiServerOptions,
   { port }: PartsDeps,
-  cluster: ReadOnlyCluster,
+  { cluster, refusals }: PartsInput,
   advertised: string,
 ): Pick<ApiServerParts, 'decisions'> {
   if (sources.length === 0) return {};
   if (!proxyClient) throw new Error('--decisions-from needs --proxy-client-cert-file: nobody would believe who asks');
   const own = (): string => hostPort(advertised, advertisePort || port());
-  return { decisions: createGather({ sources, proxyClient, cluster, own, ...(clientCa !== undefined && { ca: clientCa }) }) };
+  const vouching = clientCa !== undefined && { ca: clientCa };
+  return { decisions: createGather({ sources, proxyClient, cluster, own, refusals, ...vouching }) };
 }
 
 function tokenOptions(options: KubeApiServerOptions, { clock }: PartsInput, uuid: () => string): TokenRequestOptions {

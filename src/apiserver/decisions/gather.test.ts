@@ -31,7 +31,7 @@ async function answering(status: number, body: string, asked: string[] = []): Pr
   return `127.0.0.1:${server.port}`;
 }
 
-function gatherOf(sources: string[], peers: string[], own = '10.0.0.1:6443') {
+function gatherOf(sources: string[], peers: string[], own = '10.0.0.1:6443', refused: never[] = []) {
   const ports = [own, ...peers].map((address) => ({ ip: address.split(':')[0] ?? '', port: Number(address.split(':')[1]) }));
   const endpoints = { metadata: {}, subsets: ports.map(({ ip, port }) => ({ addresses: [{ ip }], ports: [{ port }] })) };
   return createGather({
@@ -40,6 +40,7 @@ function gatherOf(sources: string[], peers: string[], own = '10.0.0.1:6443') {
     ca: ca.cert,
     cluster: { get: () => endpoints as never },
     own: () => own,
+    refusals: () => refused,
   });
 }
 const ask = (gather: ReturnType<typeof createGather>, query = 'resource=pods&key=default%2Fweb'): Promise<Gathered> =>
@@ -60,6 +61,20 @@ it('asks components beside it and other apiservers as the one who asks, and thos
   });
   expect(here).toEqual(['/debug/decisions?resource=pods&key=default%2Fweb jane dev, ops front-proxy-client']);
   expect(there).toEqual(['/debug/decisions?resource=pods&key=default%2Fweb&here=true jane dev, ops front-proxy-client']);
+});
+it('gives the requests that all apiservers have refused, where those are asked for', async () => {
+  const [here, there]: [string[], string[]] = [[], []];
+  const manager = await answering(200, '{"decisions":[1]}', here);
+  const peer = await answering(200, '{"decisions":[],"refusals":[{"user":"b"}],"silent":[]}', there);
+  const own = { user: 'a' } as never;
+  expect(await ask(gatherOf([manager], [peer], undefined, [own]), 'refused=true')).toEqual({
+    decisions: [],
+    refusals: [{ user: 'a' }, { user: 'b' }],
+    silent: [],
+  });
+  expect(here).toEqual([]);
+  expect(there).toEqual(['/debug/decisions?refused=true&here=true jane dev, ops front-proxy-client']);
+  expect(await ask(gatherOf([manager], [], undefined, [own]))).toEqual({ decisions: [1], silent: [] });
 });
 it('asks no other apiserver for another one', async () => {
   const asked: string[] = [];

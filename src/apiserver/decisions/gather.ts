@@ -7,12 +7,15 @@ import { identityHeaders } from '../aggregation/identity.ts';
 import { decisionBytesMax, decisionPeersMax, decisionTimeoutMs } from '../limits.ts';
 import { dialErrorText } from '../outbound/dial-error.ts';
 import { hostPort } from '../outbound/service-resolver.ts';
+import type { Refusal } from '../chain/refusals.ts';
 import type { UserInfo } from '../request/request.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 
 const decisionsPath = '/debug/decisions';
 /** In the query: other apiservers are not asked. */
 const hereOnly = 'here';
+/** In the query: not what was decided is asked for, but which requests the apiservers have refused. */
+const refusedOnly = 'refused';
 
 export interface GatherOptions {
   /** Of components beside this server. */
@@ -24,12 +27,16 @@ export interface GatherOptions {
   cluster: Pick<ReadOnlyCluster, 'get'>;
   /** `host:port` of this server among the endpoints of the Service `kubernetes`. */
   own(): string;
+  /** The requests that this server refused last. */
+  refusals?(): Refusal[];
 }
 
 export interface Gathered {
   decisions: unknown[];
   /** Of the scheduler that placed the pod, or tried to. */
   scheduling?: unknown;
+  /** Requests that were refused, where those are asked for. */
+  refusals?: unknown[];
   /** Who did not answer, and why. */
   silent: string[];
 }
@@ -80,13 +87,14 @@ async function ask(
 export type Gather = (query: string, user: UserInfo, signal: AbortSignal) => Promise<Gathered>;
 
 export function createGather(options: GatherOptions): Gather {
-  const { sources, proxyClient, ca, cluster, own } = options;
+  const { proxyClient, ca, cluster, own } = options;
   // They make their own certificates; who listens on this machine's loopback gets to see a name and a public certificate.
   const beside = { ...proxyClient, insecureSkipVerify: true };
   const others = { ...proxyClient, ...(ca !== undefined && { ca }) };
   return async (query, user, signal) => {
     const wanted = new URLSearchParams(query);
     const peers = wanted.has(hereOnly) ? [] : peersOf(cluster, own());
+    const sources = wanted.has(refusedOnly) ? [] : options.sources;
     const path = `${decisionsPath}?${wanted.toString()}`;
     wanted.set(hereOnly, 'true');
     const farPath = `${decisionsPath}?${wanted.toString()}`;
@@ -97,7 +105,8 @@ export function createGather(options: GatherOptions): Gather {
         ask(`https://${peer}`, others, farPath, user, signal),
       ]),
     ];
-    const gathered: Gathered = { decisions: [], silent: [] };
+    const refused = wanted.has(refusedOnly) ? (options.refusals?.() ?? []) : undefined;
+    const gathered: Gathered = { decisions: [], silent: [], ...(refused && { refusals: refused }) };
     const answers = await Promise.allSettled(asked.map(([, answer]) => answer));
     for (const [at, answer] of answers.entries()) {
       const url = asked[at]?.[0] ?? '';
@@ -106,9 +115,10 @@ export function createGather(options: GatherOptions): Gather {
         gathered.silent.push(`${url}: ${(answer.reason as Error).message}`);
         continue;
       }
-      const { decisions, scheduling, silent } = answer.value;
+      const { decisions, scheduling, refusals, silent } = answer.value;
       if (isList(decisions)) gathered.decisions.push(...decisions);
       gathered.scheduling ??= scheduling;
+      if (isList(refusals)) gathered.refusals?.push(...refusals);
       gathered.silent.push(...textsOf(silent).map((line) => (isPeer ? `${url}: ${line}` : line)));
     }
     return gathered;

@@ -3,11 +3,12 @@ import { StatusError } from '#apimachinery/errors';
 import type { Transport } from '#apimachinery/transport';
 import { type ClientConfig, createClient, createRestTransport } from '#client';
 import { Supervisor, userAgent } from '#component-base';
-import { Decisions, type ObjectId } from '#controller-runtime';
+import { Decisions } from '#controller-runtime';
 import type { Clock, Logger } from '#utils';
 import type { Dial } from '#wire';
 import { type ClusterPki, clientConfigFor } from '../certificates/certificates.ts';
 import { type Identity, identities } from '../certificates/identities.ts';
+import type { Refusal } from '#apiserver';
 import type { PlaneAccess, Told } from '../control-plane.ts';
 import { patienceMs, readyPollMs, readyTimeoutMs } from './limits.ts';
 
@@ -42,14 +43,20 @@ export interface PlaneAddress {
   dial?: Dial;
 }
 
-/** What managers and schedulers say through an apiserver, which knows where they are. An apiserver of an older build knows nobody. */
-async function askedAbout(transport: Transport, { group, resource, key }: ObjectId, uid: string): Promise<Told> {
-  const query = new URLSearchParams({ group, resource, key, uid });
-  const { status, text } = await transport.raw('GET', `/debug/decisions?${query.toString()}`);
-  if (status !== 200) return { decisions: [], silent: [`the apiserver answers /debug/decisions with status ${status}`] };
-  const { decisions, scheduling, silent } = JSON.parse(text) as Told;
-  return { decisions, scheduling, silent };
+interface Gathered extends Told {
+  /** Absent: the apiserver is of an older build, which says of none. */
+  refusals?: Refusal[];
 }
+
+/** What an apiserver says, which knows where the others, the managers and the schedulers are. One of an older build knows nobody. */
+async function asked(transport: Transport, query: Record<string, string>): Promise<Gathered> {
+  const { status, text } = await transport.raw('GET', `/debug/decisions?${new URLSearchParams(query).toString()}`);
+  if (status !== 200) return { decisions: [], silent: [`the apiserver answers /debug/decisions with status ${status}`] };
+  return JSON.parse(text) as Gathered;
+}
+
+/** The newest first. */
+const byAge = (all: readonly Refusal[]): Refusal[] => [...all].sort((a, b) => b.atMs - a.atMs);
 
 export interface RemotePlaneOptions {
   pki: ClusterPki;
@@ -67,35 +74,26 @@ export function remotePlane(
     ...clientConfigFor(pki, identity, server),
     ...(serverName !== undefined && { serverName }),
   });
+  const transportOf = (identity: Identity, agent: string) =>
+    createRestTransport({ config: config(identity), clock, userAgent: userAgent(agent), ...(dial && { dial }) });
+  const ask = async (query: Record<string, string>): Promise<Gathered> => {
+    const transport = transportOf(identities.admin, 'sagong');
+    return asked(transport, query).finally(() => transport.close());
+  };
   return {
     decisions,
     supervisor,
     podCidr,
     server,
     async about(object, uid) {
-      const transport = createRestTransport({
-        config: config(identities.admin),
-        clock,
-        userAgent: userAgent('sagong'),
-        ...(dial && { dial }),
-      });
-      try {
-        const told = await askedAbout(transport, object, uid);
-        return { ...told, decisions: [...decisions.about(object), ...told.decisions] };
-      } finally {
-        transport.close();
-      }
+      const { decisions: theirs, scheduling, silent } = await ask({ ...object, uid });
+      return { scheduling, silent, decisions: [...decisions.about(object), ...theirs] };
     },
-    refusals: () => [],
-    client: (identity, agent) => {
-      const transport = createRestTransport({
-        config: config(identity),
-        clock,
-        userAgent: userAgent(agent),
-        ...(dial && { dial }),
-      });
-      return createClient(patient(transport, clock));
+    async refusals() {
+      const { refusals = [], silent } = await ask({ refused: 'true' });
+      return { refusals: byAge(refusals), silent };
     },
+    client: (identity, agent) => createClient(patient(transportOf(identity, agent), clock)),
     clientConfig: (identity, at = server) => clientConfigFor(pki, identity, at),
   };
 }

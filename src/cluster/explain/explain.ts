@@ -8,6 +8,7 @@ import { controllerOf, type KubeObject, parseApiVersion } from '#apimachinery/me
 import type { DecisionRecord } from '#controller-runtime';
 import { explainPod, explainPolicy } from '#network-policy';
 import type { DecisionTold } from '#scheduler';
+import type { Refusal } from '#apiserver';
 import type { PlaneAccess } from '../control-plane.ts';
 import { identities } from '../certificates/identities.ts';
 import { type FoundResource, findResource, resourceOfKind } from './find.ts';
@@ -83,8 +84,7 @@ async function readObject(
     return await reader.get(resource, name, resource.namespaced ? namespace : undefined);
   } catch (error) {
     if (explained.length > 0) return undefined;
-    const about = plane
-      .refusals()
+    const about = (await plane.refusals()).refusals
       .filter(({ target }) => target?.resource === resource.resource && target.group === resource.group)
       .filter(({ target }) => !resource.namespaced || target?.namespace === namespace)
       .filter(({ target, verb }) => target?.name === name || (target?.name === '' && verb === 'create'));
@@ -149,33 +149,36 @@ async function warningsOf({ reader, nowMs }: Asking, { metadata }: KubeObject, k
 async function refusedOf({ plane, nowMs, reader }: Asking, { metadata }: KubeObject, resource: FoundResource): Promise<string[]> {
   const { name = '', namespace = '' } = metadata;
   if (resource.kind === 'ServiceAccount' && resource.group === '')
-    return identitySentences({ plane, nowMs, reader }, accountUser(namespace, name));
-  const about = plane
-    .refusals()
-    .filter(
-      ({ target }) =>
-        target?.group === resource.group &&
-        target.resource === resource.resource &&
-        target.name === name &&
-        target.namespace === namespace,
-    );
+    return identitySentences({ nowMs, reader }, accountUser(namespace, name), (await plane.refusals()).refusals);
+  const about = (await plane.refusals()).refusals.filter(
+    ({ target }) =>
+      target?.group === resource.group &&
+      target.resource === resource.resource &&
+      target.name === name &&
+      target.namespace === namespace,
+  );
   return refusedSentences(about, { nowMs, withUser: true });
 }
 
-async function identitySentences({ plane, reader, nowMs }: Asking, who: Who): Promise<string[]> {
+async function identitySentences(
+  { reader, nowMs }: Pick<Asking, 'reader' | 'nowMs'>,
+  who: Who,
+  all: readonly Refusal[],
+): Promise<string[]> {
   const [bindings, clusterBindings] = await Promise.all([
     reader.list<RoleBinding>(resources.roleBindings),
     reader.list<ClusterRoleBinding>(resources.clusterRoleBindings),
   ]);
-  const refusals = plane.refusals().filter(({ user }) => user === who.name);
+  const refusals = all.filter(({ user }) => user === who.name);
   return [...rightsSentences(who, { bindings, clusterBindings }), ...refusedSentences(refusals, { nowMs, withUser: false })];
 }
 
 async function explainUser(asking: Asking, name: string): Promise<Explained> {
-  const known = asking.plane.refusals().find(({ user }) => user === name);
-  const refused = await identitySentences(asking, { name, groups: known?.groups ?? [] });
+  const { refusals, silent } = await asking.plane.refusals();
+  const known = refusals.find(({ user }) => user === name);
+  const refused = await identitySentences(asking, { name, groups: known?.groups ?? [] }, refusals);
   const state = known ? [] : ['no request of this user was refused lately'];
-  return { object: `User ${name}`, state, decisions: [], warnings: [], refused };
+  return { object: `User ${name}`, state, decisions: [], ...(silent.length > 0 && { silent }), warnings: [], refused };
 }
 
 /** Of pods and network policies. */

@@ -97,7 +97,7 @@ test('what is remembered of refusals is bounded, the newest stay', async () => {
     eve.resource({ group: '', version: 'v1', resource: 'secrets' }, 'default').get(name);
   for (let count = 0; count < 300; count++) await of(`s-${count}`).catch(() => undefined);
   await of('x'.repeat(5_000)).catch(() => undefined);
-  const all = plane.refusals();
+  const all = (await plane.refusals()).refusals;
   expect(all).toHaveLength(256);
   expect(Math.max(...all.map(({ message }) => message.length))).toBeLessThan(1_100);
   expect(all.map(({ target }) => target?.name)).toContain('s-299');
