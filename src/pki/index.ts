@@ -4,6 +4,7 @@ export { sha256Hex } from './digest.ts';
 export { encodePem, findPem, type PemBlock, parsePem } from './pem.ts';
 export {
   generateKeyPair,
+  isKeyOf,
   type KeyAlgorithm,
   type KeyPair,
   keyId,

@@ -36,6 +36,15 @@ export function parsePrivateKey(pem: string | Buffer): KeyObject {
   }
 }
 
+/** Whether a private key, in PEM, is that of a public key. */
+export function isKeyOf(pem: string | Buffer, publicKey: KeyObject): boolean {
+  try {
+    return publicKeyDer(createPublicKey(createPrivateKey(pem))).equals(publicKeyDer(publicKey));
+  } catch {
+    return false;
+  }
+}
+
 /** Every public key in a file: from `PUBLIC KEY`, `RSA PUBLIC KEY`, `CERTIFICATE` and private key blocks (keyutil.PublicKeysFromFile). */
 export function parsePublicKeys(pem: string | Buffer): KeyObject[] {
   const blocks = pem.toString('latin1').match(/-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g) ?? [];

@@ -7,6 +7,7 @@ import { atomicWrite, readFileIfExists } from '#host';
 import {
   type CertificateAndKey,
   type CertificateAuthority,
+  isKeyOf,
   issueCertificate,
   isSignedBy,
   loadCertificateAuthority,
@@ -25,6 +26,8 @@ export interface KeptCertificate {
   certificate: ParsedCertificate;
   /** Name of the authority; '' for one that is not here. */
   authority: string;
+  /** The key beside it is that of another one: a renewal was cut off between the two. */
+  foreignKey: boolean;
   /** Puts another one in its place. */
   replace(pair: CertificateAndKey): Promise<void>;
 }
@@ -67,17 +70,21 @@ async function folders(dataDir: string): Promise<string[]> {
 interface Found {
   path: string;
   cert: string;
+  /** Undefined: there is none. */
+  key: string | undefined;
   replace: KeptCertificate['replace'];
 }
 
 async function certificateFile(path: string): Promise<Found | undefined> {
   const cert = (await readFileIfExists(path))?.toString('utf8');
   if (cert === undefined) return undefined;
+  const keyPath = path.replace(/\.crt$/, '.key');
   return {
     path: path.replace(/\.crt$/, ''),
     cert,
+    key: (await readFileIfExists(keyPath))?.toString('utf8'),
     async replace(pair) {
-      await atomicWrite(path.replace(/\.crt$/, '.key'), pair.key, { mode: 0o600 });
+      await atomicWrite(keyPath, pair.key, { mode: 0o600 });
       await atomicWrite(path, pair.cert, { mode: 0o644 });
     },
   };
@@ -85,12 +92,14 @@ async function certificateFile(path: string): Promise<Found | undefined> {
 
 function kubeconfigFile(path: string): Found | undefined {
   const config = readKubeconfig(path);
-  const data = config.users[0]?.user['client-certificate-data'];
+  const { 'client-certificate-data': data, 'client-key-data': key } = config.users[0]?.user ?? {};
   if (data === undefined) return undefined;
   const encode = (text: string): string => Buffer.from(text).toString('base64');
+  const decode = (text: string): string => Buffer.from(text, 'base64').toString('utf8');
   return {
     path,
-    cert: Buffer.from(data, 'base64').toString('utf8'),
+    cert: decode(data),
+    key: key === undefined ? undefined : decode(key),
     async replace({ cert, key }) {
       const users = config.users.map(({ name, user }) => ({
         name,
@@ -119,6 +128,7 @@ export async function clusterCertificates(dataDir: string): Promise<KeptCertific
         name: found.path.slice(dataDir.length + 1),
         certificate,
         authority: signer?.name ?? '',
+        foreignKey: found.key !== undefined && !isKeyOf(found.key, certificate.publicKey),
         replace: found.replace,
       });
     }
@@ -147,9 +157,9 @@ export async function renewCertificates(dataDir: string, which: (certificate: Ke
   return renewed;
 }
 
-/** Whether less than half of the certificate's life is left, which is long before it ends. */
-export const isAging = ({ certificate: { notBefore, notAfter } }: KeptCertificate, clock: Clock): boolean =>
-  notAfter - clock.now() < (notAfter - notBefore) / 2;
+/** Whether less than half of the certificate's life is left, which is long before it ends, or its key is another one's. */
+export const isAging = ({ certificate: { notBefore, notAfter }, foreignKey }: KeptCertificate, clock: Clock): boolean =>
+  foreignKey || notAfter - clock.now() < (notAfter - notBefore) / 2;
 
 const units: [number, string, number][] = [
   [1_000, 's', 60_000],

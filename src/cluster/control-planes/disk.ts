@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { dirname, join } from 'node:path';
 import { kubeconfigFor, writeKubeconfig } from '#client';
 import { atomicWrite, readFileIfExists } from '#host';
-import { type CertificateAndKey, issueCertificate, parseCertificate, type SubjectOptions } from '#pki';
+import { type CertificateAndKey, isKeyOf, issueCertificate, parseCertificate, type SubjectOptions } from '#pki';
 import type { Clock } from '#utils';
 import { authorityAt, type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from '../certificates/certificates.ts';
 import { cloudDir } from '../cloud/settings.ts';
@@ -37,12 +37,13 @@ interface Wanted extends SubjectOptions {
 const sameNames = (a: readonly string[] = [], b: readonly string[] = []): boolean =>
   a.length === b.length && a.every((name) => b.includes(name));
 
-/** Whether it is for the same names and has more than half of its life before it. */
-function isGood(cert: string, { dnsNames, ips, commonName }: Wanted, now: number): boolean {
+/** Whether it has its key, which a renewal that was cut off may have left without it, is for the same names, and has more than half of its life before it. */
+function isGood({ cert, key }: CertificateAndKey, { dnsNames, ips, commonName }: Wanted, now: number): boolean {
   try {
-    const { notBefore, notAfter, ...names } = parseCertificate(cert);
+    const { notBefore, notAfter, publicKey, ...names } = parseCertificate(cert);
     const left = Number(notAfter) - now;
     return (
+      isKeyOf(key, publicKey) &&
       left > (Number(notAfter) - Number(notBefore)) / 2 &&
       names.subject.commonName === commonName &&
       sameNames(names.dnsNames, dnsNames) &&
@@ -54,9 +55,8 @@ function isGood(cert: string, { dnsNames, ips, commonName }: Wanted, now: number
 }
 
 async function write({ files, issue, ...subject }: Wanted, clock: Clock): Promise<void> {
-  const known = (await readFileIfExists(files.cert))?.toString('utf8');
-  if (known !== undefined && (await readFileIfExists(files.key)) && isGood(known, { files, issue, ...subject }, clock.now()))
-    return;
+  const [known, itsKey] = await Promise.all([files.cert, files.key].map(async (path) => (await readFileIfExists(path))?.toString('utf8')));
+  if (known && itsKey && isGood({ cert: known, key: itsKey }, { files, issue, ...subject }, clock.now())) return;
   await mkdir(dirname(files.cert), { recursive: true, mode: 0o700 });
   const { cert, key } = issue(subject);
   await atomicWrite(files.key, key, { mode: 0o600 });
