@@ -1,5 +1,7 @@
 // `sagong leave`: this machine stops being a node, and a part of the control plane where it was one. Everything that join did is undone.
 import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { isNotFound } from '#apimachinery/errors';
 import { clientConfigOf, createClient, createRestTransport, type KubeClient, readKubeconfig } from '#client';
 import { userAgent } from '#component-base';
@@ -7,10 +9,11 @@ import { removeTree } from '#host';
 import type { Clock } from '#utils';
 import { apiPort } from '../control-planes/names.ts';
 import { clusterPaths } from '../state/paths.ts';
+import { removeEntries } from '../state/removal.ts';
 import { stopProcess } from '../state/run-state.ts';
 import type { MachineChoice } from '../state/settings.ts';
 import { leaveEtcd } from './leave-etcd.ts';
-import { loadMachine } from './machine.ts';
+import { loadMachine, machinePaths } from './machine.ts';
 import { nodeClient, nodesResource } from './node-client.ts';
 import { powerOff } from './power.ts';
 
@@ -66,6 +69,7 @@ export async function leave(dir: string, clock: Clock, { force = false }: { forc
       servers.map((server) => nodeClient(dir, clock, server)),
     )),
   );
+  await removeEntries(dir, await readdir(dir), basename(machinePaths(dir).settings));
   await removeTree(dir);
   return left;
 }

@@ -5,8 +5,14 @@ import { removeTree } from '#host';
 import { forgetDir } from './elsewhere.ts';
 import { clusterEntries, clusterPaths, clustersHome } from './paths.ts';
 
+/** Removes these entries of a folder. That which says whose they are goes `last`: a removal that was cut off can be done again. */
+export async function removeEntries(dir: string, names: readonly string[], last: string): Promise<void> {
+  for (const name of names) if (name !== last) await removeTree(join(dir, name));
+  await removeTree(join(dir, last));
+}
+
 export async function removeData(dataDir: string): Promise<void> {
-  for (const name of clusterEntries) await removeTree(join(dataDir, name));
+  await removeEntries(dataDir, clusterEntries, 'cluster.json');
   await rmdir(dataDir).catch(() => {});
 }
 
