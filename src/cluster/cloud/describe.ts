@@ -21,6 +21,8 @@ export interface DescribedCluster {
     endpoint: string;
     resourcesVpcConfig: {
       subnetIds: string[];
+      /** Beside the cluster's own. */
+      securityGroupIds: string[];
       clusterSecurityGroupId: string;
       vpcId: string;
       endpointPublicAccess: boolean;
@@ -28,10 +30,13 @@ export interface DescribedCluster {
       publicAccessCidrs: string[];
     };
     kubernetesNetworkConfig: { serviceIpv4Cidr: string; ipFamily: 'ipv4' };
+    logging: { clusterLogging: { types: readonly string[]; enabled: boolean }[] };
+    identity: { oidc: { issuer: string } };
     status: 'ACTIVE';
     /** Base64 of PEM. */
     certificateAuthority: { data: string };
     tags: Record<string, string>;
+    health: { issues: never[] };
   };
 }
 
@@ -42,6 +47,7 @@ interface Facts {
   ca: string;
 }
 
+const logTypes = ['api', 'audit', 'authenticator', 'controllerManager', 'scheduler'] as const;
 const inPublic: readonly EndpointAccess[] = ['public', 'public-and-private'];
 const inPrivate: readonly EndpointAccess[] = ['private', 'public-and-private'];
 
@@ -58,6 +64,7 @@ export function describedCluster({ settings, interfaces, ca }: Facts): Described
       endpoint: `https://${managedServer(clusterMark(dataDir)).host}`,
       resourcesVpcConfig: {
         subnetIds: interfaces.map(({ subnetId }) => subnetId).sort(),
+        securityGroupIds: [],
         clusterSecurityGroupId: first?.securityGroupIds[0] ?? '',
         vpcId: first?.vpcId ?? '',
         endpointPublicAccess: isPublic,
@@ -65,9 +72,13 @@ export function describedCluster({ settings, interfaces, ca }: Facts): Described
         publicAccessCidrs: isPublic ? ['0.0.0.0/0'] : [],
       },
       kubernetesNetworkConfig: { serviceIpv4Cidr: clusterNetworks.serviceCidr, ipFamily: 'ipv4' },
+      // The provider keeps no logs for its customer.
+      logging: { clusterLogging: [{ types: logTypes, enabled: false }] },
+      identity: { oidc: { issuer: `https://kubernetes.default.svc.${clusterNetworks.domain}` } },
       status: 'ACTIVE',
       certificateAuthority: { data: Buffer.from(ca, 'utf8').toString('base64') },
       tags: {},
+      health: { issues: [] },
     },
   };
 }
@@ -76,7 +87,8 @@ export function describedCluster({ settings, interfaces, ca }: Facts): Described
 export function describedTable(described: DescribedCluster): string {
   const rows = (value: unknown, path: string): string[][] => {
     if (typeof value !== 'object' || value === null) return [[path, String(value)]];
-    if (Array.isArray(value)) return [[path, value.join(',')]];
+    if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return [[path, value.join(',')]];
+    if (Array.isArray(value)) return value.flatMap((item, index) => rows(item, `${path}[${index}]`));
     return Object.entries(value).flatMap(([key, inner]) => rows(inner, path === '' ? key : `${path}.${key}`));
   };
   return textTable(['NAME', 'VALUE'], rows(described.cluster, ''));
