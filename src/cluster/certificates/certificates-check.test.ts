@@ -52,10 +52,13 @@ it('shows every certificate and authority as kubeadm does', async () => {
 it('renews one whose key is that of another, as a renewal leaves it that is cut off', async () => {
   const path = join(dir, 'nodes', 'node-2', 'kubelet');
   await mkdir(join(dir, 'nodes', 'node-2'), { recursive: true });
-  const [one, other] = [1, 2].map(() => issueCertificate({ ca: pki.authority, commonName: 'system:node:node-2', usages: ['server auth'], days: 365 }));
+  const [one, other] = [1, 2].map(() =>
+    issueCertificate({ ca: pki.authority, commonName: 'system:node:node-2', usages: ['server auth'], days: 365 }),
+  );
   await writeFile(`${path}.crt`, one?.cert ?? '');
   await writeFile(`${path}.key`, other?.key ?? '');
-  const due = async () => (await clusterCertificates(dir)).filter((kept) => kept.name.includes('node-2') && isAging(kept, systemClock()));
+  const due = async () =>
+    (await clusterCertificates(dir)).filter((kept) => kept.name.includes('node-2') && isAging(kept, systemClock()));
   expect(await due()).toHaveLength(1);
   expect(await renewCertificates(dir, ({ name }) => name.includes('node-2'))).toEqual(['nodes/node-2/kubelet']);
   expect(await due()).toEqual([]);

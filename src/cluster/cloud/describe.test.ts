@@ -30,14 +30,18 @@ it('describes a cluster in the form of managed services', () => {
     status: 'ACTIVE',
     health: { issues: [] },
   });
-  expect(describedCluster({ ...facts, settings: { ...settings, endpointAccess: 'private' } }).cluster.resourcesVpcConfig).toMatchObject({
+  expect(
+    describedCluster({ ...facts, settings: { ...settings, endpointAccess: 'private' } }).cluster.resourcesVpcConfig,
+  ).toMatchObject({
     endpointPublicAccess: false,
     endpointPrivateAccess: true,
     publicAccessCidrs: [],
   });
 });
 it('tells every fact in a row, those in lists by their places', () => {
-  const rows = describedTable(describedCluster(facts)).split('\n').map((line) => line.trim().split(/  +/));
+  const rows = describedTable(describedCluster(facts))
+    .split('\n')
+    .map((line) => line.trim().split(/  +/));
   expect(rows).toContainEqual(['resourcesVpcConfig.subnetIds', 'subnet-a,subnet-b']);
   expect(rows).toContainEqual(['logging.clusterLogging[0].enabled', 'false']);
   expect(rows).toContainEqual(['identity.oidc.issuer', 'https://kubernetes.default.svc.cluster.local']);

@@ -18,7 +18,11 @@ export interface MachineAudit {
 const keptPath = (dataDir: string): string => join(controlPlanesDir(dataDir), 'audit.json');
 
 /** Keeps what this start records, or that it records nothing. Rejects with kube-apiserver's words for a policy that no apiserver could read. */
-export async function keepAudit(dataDir: string, audit: AuditFiles | undefined, logger: Logger): Promise<MachineAudit | undefined> {
+export async function keepAudit(
+  dataDir: string,
+  audit: AuditFiles | undefined,
+  logger: Logger,
+): Promise<MachineAudit | undefined> {
   if (!audit) {
     await rm(keptPath(dataDir), { force: true });
     return undefined;

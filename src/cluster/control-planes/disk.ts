@@ -55,7 +55,9 @@ function isGood({ cert, key }: CertificateAndKey, { dnsNames, ips, commonName }:
 }
 
 async function write({ files, issue, ...subject }: Wanted, clock: Clock): Promise<void> {
-  const [known, itsKey] = await Promise.all([files.cert, files.key].map(async (path) => (await readFileIfExists(path))?.toString('utf8')));
+  const [known, itsKey] = await Promise.all(
+    [files.cert, files.key].map(async (path) => (await readFileIfExists(path))?.toString('utf8')),
+  );
   if (known && itsKey && isGood({ cert: known, key: itsKey }, { files, issue, ...subject }, clock.now())) return;
   await mkdir(dirname(files.cert), { recursive: true, mode: 0o700 });
   const { cert, key } = issue(subject);

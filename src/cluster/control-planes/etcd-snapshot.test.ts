@@ -11,7 +11,10 @@ beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'sagong-restore-'));
   planes = ['a', 'b', 'c'].map((name): ControlPlaneConfig => {
     const directory = join(dir, name);
-    return { ...{ name, directory, address: '', program: [], cluster: '', members: [], etcdToken: '', podCidr: '', cloud: false }, args: {} };
+    return {
+      ...{ name, directory, address: '', program: [], cluster: '', members: [], etcdToken: '', podCidr: '', cloud: false },
+      args: {},
+    };
   });
   for (const { name, directory } of planes) await data(join(directory, 'etcd'), `old ${name}`);
 });

@@ -87,7 +87,8 @@ function objection(view: ApprovalView, asked: CertificateRequest): string | unde
   }
   if (commonName !== spec.username || !same(organizations, ['system:nodes'])) return 'it is for somebody else';
   if (!same(usages, ['server auth']) || hasAny(asked, ['emails', 'uris'])) return 'it asks for more';
-  if (asked.dnsNames.some((name) => isReserved(plain(name))) || asked.ips.some(isLoopback)) return 'it asks for names of the apiserver';
+  if (asked.dnsNames.some((name) => isReserved(plain(name))) || asked.ips.some(isLoopback))
+    return 'it asks for names of the apiserver';
   const known = new Set([...(node ? addressesOf(node) : []), node?.metadata.name ?? '']);
   if (!node || ![...asked.dnsNames, ...asked.ips].every((name) => known.has(name))) return 'later';
   const foreign = [...asked.dnsNames, ...asked.ips].some((name) => isForeign(name, node, view));
