@@ -118,6 +118,7 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
   };
   try {
     await renewAging(dataDir, deps);
+    if (settings.controlPlanes) await (await import('./control-planes/begin.ts')).beginPlanes(options, deps);
     const supervisor = new Supervisor(deps);
     return await start(options, settings, { ...deps, supervisor, startedAtMs, undo, stop });
   } catch (error) {
@@ -171,7 +172,6 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     return new ClusterNodes({ settings, program: options.program, pki }, { ...deps, exec: execCommand });
   };
   const hasCloud = settings.nodes.length > 0 || settings.controlPlanes !== undefined;
-  if (settings.controlPlanes) await (await import('./control-planes/begin.ts')).beginPlanes(options, deps);
   // A cloud with machines boots beside the control plane, which they wait for; a simulated one would take its time from the control plane.
   let nodes = hasCloud && settings.runtime !== 'simulated' ? await makeNodes() : undefined;
   const booted = nodes?.boot();

@@ -7,7 +7,6 @@ import { identityHeaders } from '../aggregation/identity.ts';
 import { decisionBytesMax, decisionPeersMax, decisionTimeoutMs } from '../limits.ts';
 import { dialErrorText } from '../outbound/dial-error.ts';
 import { hostPort } from '../outbound/service-resolver.ts';
-import type { Refusal } from '../chain/refusals.ts';
 import type { UserInfo } from '../request/request.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 
@@ -28,7 +27,7 @@ export interface GatherOptions {
   /** `host:port` of this server among the endpoints of the Service `kubernetes`. */
   own(): string;
   /** The requests that this server refused last. */
-  refusals?(): Refusal[];
+  refusals?(): unknown[];
 }
 
 export interface Gathered {

@@ -1,5 +1,4 @@
 // The command lines of a control-plane machine, with upstream's flags, as kubeadm writes them into its static pods. Pure.
-import { join } from 'node:path';
 import { clusterNetworks } from '../state/settings.ts';
 import { type ControlPlaneConfig, controlPlaneFiles, type ControlPlaneProgram, filesOf } from './config.ts';
 import { apiPort, etcdPorts } from './names.ts';
@@ -96,7 +95,7 @@ function apiserver({
     ...(encryptionConfig !== undefined && { 'encryption-provider-config': encryptionConfig }),
     ...(auditLog !== undefined && {
       'audit-policy-file': files.auditPolicy,
-      'audit-log-path': auditLog === '-' ? auditLog : join(files.logs, auditLog),
+      'audit-log-path': auditLog === '-' ? auditLog : `${files.logs}/${auditLog}`,
     }),
   };
 }

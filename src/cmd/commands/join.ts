@@ -22,7 +22,10 @@ function endpointOf(text: string | undefined): string | undefined {
   const plain = text.replace(/^https:\/\//, '').replace(/\/$/, '');
   if (!/^(\[[0-9a-fA-F:]+\]|[\w.-]+)(:\d{1,5})?$/.test(plain))
     throw new Error(`an endpoint is host:port, not ${JSON.stringify(text)}`);
-  return /:\d+$/.test(plain) ? plain : `${plain}:6443`;
+  const [, port] = /:(\d+)$/.exec(plain) ?? [];
+  if (port !== undefined && !(Number(port) > 0 && Number(port) < 65_536))
+    throw new Error(`an endpoint is host:port, with a port from 1 to 65535, not ${JSON.stringify(text)}`);
+  return port === undefined ? `${plain}:6443` : plain;
 }
 
 function hashesOf(hashes: readonly string[] = []): string[] {
