@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#host';
 import { createCertificateAuthority, detachedJws, issueCertificate } from '#pki';
@@ -94,6 +94,26 @@ describe('discovery', () => {
       /has no certificate for it of the authority in cluster-info: /,
     );
     expect(asked).toHaveLength(1);
+  });
+  it('says that somebody speaks no TLS', async () => {
+    const plain = createPlainServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 200 OK\r\n\r\n')).listen(
+      0,
+      '127.0.0.1',
+    );
+    try {
+      await once(plain, 'listening');
+      const at = `127.0.0.1:${(plain.address() as AddressInfo).port}`;
+      const over = new AbortController();
+      let said = '';
+      const tell = (sentence: string): void => {
+        said = sentence;
+        over.abort(new Error('enough'));
+      };
+      await expect(discover({ endpoint: at, token, hashes }, { clock, signal: over.signal, tell })).rejects.toThrow('enough');
+      expect(said).toBe(`Waiting for the cluster at ${at}: who answers there does not speak TLS`);
+    } finally {
+      plain.close();
+    }
   });
   it('says once whom it waits for, and why', async () => {
     const said: string[] = [];

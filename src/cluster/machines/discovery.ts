@@ -65,11 +65,15 @@ async function tryOnce({ endpoint, token, hashes }: Discovery, { signal }: Deps)
   return found;
 }
 
+const isLate = (error: unknown): boolean => (error as Error).name === 'TimeoutError';
+
 /** Why it has to be tried again. Throws what does not get better by itself. */
 function hindrance(error: unknown, endpoint: string, nowMs: number): string {
   if (error instanceof DiscoveryError) throw new DiscoveryError(`${endpoint}: ${error.message}`, { cause: error });
   const { code, message } = error as NodeJS.ErrnoException;
   if (code !== undefined && untimely.has(code)) throw new DiscoveryError(certificateClockProblem(code, endpoint, nowMs));
+  if (code === 'EPROTO') return 'who answers there does not speak TLS';
+  if (isLate(error)) return `it has not answered within ${discoveryAnswerMs / 1000} s`;
   const [line = ''] = message.split('\n');
   if (code !== undefined && notVouchedFor.test(code))
     throw new DiscoveryError(`${endpoint} has no certificate for it of the authority in cluster-info: ${line}`);

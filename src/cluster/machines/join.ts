@@ -19,7 +19,7 @@ import type { Discovered } from './cluster-info.ts';
 import { discover } from './discovery.ts';
 import { joinTimeoutMs } from './limits.ts';
 import { loadMachine, type MachineSettings, machinePaths, prepareMachine, saveMachine } from './machine.ts';
-import { assertNameFree } from './name-taken.ts';
+import { assertNameFree, assertOwnNode, NameTakenError } from './name-taken.ts';
 import { machineLinks } from './network/index.ts';
 import { nodeClient, nodeConfig, nodeDial, nodesResource } from './node-client.ts';
 import { type RunningMachine, startMachine } from './power.ts';
@@ -138,7 +138,10 @@ export async function join(options: JoinOptions, deps: JoinDeps): Promise<Runnin
   const { certificateKey: key } = options;
   const joined = await joinControlPlane(options, { ...found, settings, certificateKey: key, token: options.token ?? '' }, deps);
   try {
-    const { stop } = await run(options, joined.settings, deps, joined.mark);
+    const { stop } = await run(options, joined.settings, deps, async (node) => {
+      assertOwnNode(node, joined.settings);
+      await joined.mark();
+    });
     return together({ settings: joined.settings, stop }, joined.stop);
   } catch (error) {
     await joined.undo();
@@ -179,8 +182,19 @@ async function startNode(options: JoinOptions, found: Found & { settings: Machin
   // What a join as control plane may have left that was cut off: a node alone has no authorities.
   await removeTree(machinePaths(options.dir).certificates);
   await prepareMachine(options.dir, settings, ca, options.token ?? '');
-  const { stop } = await run(options, settings, deps);
-  return { settings, stop };
+  try {
+    const { stop } = await run(options, settings, deps, async (node) => assertOwnNode(node, settings));
+    return { settings, stop };
+  } catch (error) {
+    if (error instanceof NameTakenError) await forgetNode(options.dir);
+    throw error;
+  }
+}
+
+/** The Node is another machine's: nothing that is kept here may ever take it away. */
+async function forgetNode(dir: string): Promise<void> {
+  const { settings, agentConfig, bootstrapKubeconfig, kubeconfig, certificates, authority } = machinePaths(dir);
+  for (const path of [kubeconfig, certificates, bootstrapKubeconfig, agentConfig, authority, settings]) await removeTree(path);
 }
 
 /** A join that was interrupted may go on with another token: that of before may be over. Whether it was. */
@@ -208,19 +222,18 @@ async function startAgain(options: JoinOptions, before: MachineSettings, deps: J
   }
 }
 
-/** `mark`: what is done once it is Ready for the first time. */
+/** `onceReady`: what is done with its Node when it is Ready. */
 async function run(
   { dir, program }: JoinOptions,
   settings: MachineSettings,
   deps: JoinDeps,
-  mark?: () => Promise<void>,
+  onceReady?: (node: Node) => Promise<void>,
 ): Promise<RunningMachine> {
   const { clock, signal } = deps;
   const startedMs = clock.now();
   const machine = await startMachine(dir, program, deps);
   try {
-    await untilReady(dir, settings, startedMs, clock, signal);
-    await mark?.();
+    await onceReady?.(await untilReady(dir, settings, startedMs, clock, signal));
   } catch (error) {
     await machine.stop();
     throw error;
@@ -246,11 +259,12 @@ async function wayIn(options: JoinOptions, deps: JoinDeps): Promise<Found> {
 
 async function untilReady(
   dir: string,
-  { nodeName }: MachineSettings,
+  settings: MachineSettings,
   sinceMs: number,
   clock: Clock,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<Node> {
+  const { nodeName } = settings;
   const deadlineMs = clock.monotonic() + joinTimeoutMs;
   for (;;) {
     signal?.throwIfAborted();
@@ -260,7 +274,7 @@ async function untilReady(
       .get(nodeName)
       .catch(() => undefined);
     client?.close();
-    if (node && isNodeReadySince(node, sinceMs)) return;
+    if (node && isNodeReadySince(node, sinceMs)) return node;
     if (clock.monotonic() > deadlineMs)
       throw new Error(`the node ${nodeName} is not Ready after ${joinTimeoutMs / 1000} s; see ${machinePaths(dir).agentLog}`);
     await clock.sleep(readyPollMs, signal);

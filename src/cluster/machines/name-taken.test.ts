@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Node } from '#api/core/v1';
 import { forbidden, notFound } from '#apimachinery/errors';
 import type { KubeClient } from '#client';
-import { assertNameFree } from './name-taken.ts';
+import { assertNameFree, assertOwnNode, NameTakenError } from './name-taken.ts';
 
 const taken =
   'a Node with name "debian" and status "Ready" already exists in the cluster. You must delete the existing Node or change the name of this new joining Node';
@@ -32,4 +32,13 @@ it.each([
   ['the machine itself', answering({ conditions: conditions('True'), addresses }), '10.0.0.1'],
 ])('takes the name of %s', async (_what, client, own) => {
   await expect(assertNameFree(client, 'debian', own)).resolves.toBeUndefined();
+});
+
+it('finds out that another machine has joined at the same time under its name', () => {
+  const own = (nodeIp: string, status?: Node['status']) => () =>
+    assertOwnNode({ metadata: { name: 'debian' }, ...(status && { status }) }, { nodeName: 'debian', nodeIp });
+  expect(own('10.0.0.1', { addresses })).not.toThrow();
+  expect(own('10.0.0.1')).not.toThrow();
+  expect(own('10.0.0.2', { addresses })).toThrow(NameTakenError);
+  expect(own('10.0.0.2', { addresses })).toThrow('the machine at 10.0.0.1 has joined at the same time as the node debian');
 });

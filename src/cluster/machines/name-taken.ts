@@ -23,3 +23,20 @@ export async function assertNameFree(client: KubeClient, name: string, own?: str
     `a Node with name ${JSON.stringify(name)} and status "Ready" already exists in the cluster. You must delete the existing Node or change the name of this new joining Node (--node-name)`,
   );
 }
+
+/** Another machine has the name of this one. */
+export class NameTakenError extends Error {
+  override name = 'NameTakenError';
+}
+
+/**
+ * Throws where the Node of this machine is kept by another one, which joined in the same moment under the same name: neither saw a Node of the other when it
+ * looked.
+ */
+export function assertOwnNode({ status }: Node, { nodeName, nodeIp }: { nodeName: string; nodeIp: string }): void {
+  const addresses = (status?.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address);
+  if (addresses.length === 0 || addresses.includes(nodeIp)) return;
+  throw new NameTakenError(
+    `the machine at ${addresses.join(', ')} has joined at the same time as the node ${nodeName}; choose another name with --node-name`,
+  );
+}
