@@ -1,7 +1,7 @@
 // Volumes as directories on the disks of the nodes, which are directories of this machine, too.
-import { chmod, mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { isErrno, removeTree } from '#host';
+import { chmod } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { Descriptor, holding, isErrno, openInside, removeTree } from '#host';
 import { quote } from '#utils';
 import type { VolumePlace } from './reconcile/names.ts';
 
@@ -13,24 +13,29 @@ export interface Volumes {
   remove(place: VolumePlace): Promise<void>;
 }
 
-const exists = (error: unknown): undefined => {
-  if (!isErrno(error, 'EEXIST')) throw error;
-};
+/** Opens the folder of volumes on a disk. Rejects where a link stands in its place: what runs on the node may have put one there. */
+const volumesOf = (path: string, options: { make?: number }): Promise<Descriptor> =>
+  holding(Descriptor.at(dirname(dirname(path))), (disk) =>
+    openInside(disk, basename(dirname(path)), { ...options, noLinks: true }),
+  );
 
 /** Open to every user, for a container may run as any (as local-path-provisioner makes them); the node's disk around it is root's. */
 export const directories: Volumes = {
   async make({ node, path }) {
-    const parent = dirname(path);
-    await mkdir(parent, { mode: 0o711 }).catch((error: unknown) => {
-      if (isErrno(error, 'ENOENT')) throw new Error(`node ${quote(node)} has no disk on this machine`);
-      exists(error);
+    const opened = volumesOf(path, { make: 0o711 }).catch((error: unknown) => {
+      throw isErrno(error, 'ENOENT') ? new Error(`node ${quote(node)} has no disk on this machine`, { cause: error }) : error;
     });
-    await mkdir(path).catch(exists);
-    // Whatever the umask says.
-    await chmod(path, 0o777);
+    await holding(opened, (volumes) =>
+      // One that is there may be of a time when its mode was not set yet.
+      holding(openInside(volumes, basename(path), { make: 0o777, noLinks: true }), (made) => chmod(made.path, 0o777)),
+    );
   },
   async remove({ path }) {
-    await removeTree(path);
+    try {
+      await holding(volumesOf(path, {}), (volumes) => removeTree(volumes.entry(basename(path))));
+    } catch (error) {
+      if (!isErrno(error, 'ENOENT')) throw error;
+    }
   },
 };
 

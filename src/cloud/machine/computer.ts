@@ -8,7 +8,7 @@ import { type CgroupLayout, cgroupProcesses, clearCgroups, createCgroups } from 
 import { files, type InitOptions, initScript, mountTable, ownEtc, readyWord } from './init-script.ts';
 import { bootTimeoutMs, processPollMs, programStopTimeoutMs, restartMs } from './limits.ts';
 import { adoptProcess, childOf, commandLine, killPid, lastWords, type ManagedProcess, startProcess } from './processes.ts';
-import { machineRoot, makeRoot } from './root.ts';
+import { machineRoot, makeRoot, withLog } from './root.ts';
 import { foldersOf, type RootPlan, rootPlan } from './root-files.ts';
 
 export interface ComputerDeps {
@@ -154,9 +154,9 @@ export class Computer {
   async #prepare(init: InitOptions, plan: RootPlan): Promise<void> {
     const { disk, dir } = init;
     await Promise.all([disk, dir].map((path) => mkdir(path, { recursive: true, mode: 0o700 })));
-    const folders = [join(disk, 'logs'), join(dir, files.cgroups), join(dir, files.etc)];
+    const folders = [join(dir, files.cgroups), join(dir, files.etc)];
     await Promise.all(folders.map((path) => mkdir(path, { recursive: true })));
-    await makeRoot(plan);
+    await makeRoot(plan, disk);
     await Promise.all([
       ...Object.entries(ownEtc(init)).map(([name, text]) => writeFile(join(dir, files.etc, name), text)),
       writeFile(join(dir, files.mounts), mountTable(init, plan)),
@@ -169,18 +169,22 @@ export class Computer {
   async #startInit(joinCgroups: string, init: InitOptions, plan: RootPlan, netns: string): Promise<ManagedProcess> {
     const namespaces = ['--mount', '--propagation', 'slave', '--uts', '--ipc', '--cgroup', '--pid', '--fork'];
     const words = [`--net=/run/netns/${netns}`, 'unshare', ...namespaces, 'sh', '-c', initScript(init, plan)];
-    const logFile = join(init.disk, 'logs', 'init.log');
     let announce: (ready: boolean) => void = () => {};
     const announced = new Promise<boolean>((resolve) => {
       announce = resolve;
     });
-    const started = await startProcess('sh', ['-c', `${joinCgroups}; exec nsenter "$@"`, this.#dir, ...words], {
-      logFile,
-      onStdout: (text) => text.includes(readyWord) && announce(true),
-    });
+    const started = await withLog(init.disk, 'init.log', (logFile) =>
+      startProcess('sh', ['-c', `${joinCgroups}; exec nsenter "$@"`, this.#dir, ...words], {
+        logFile,
+        onStdout: (text) => text.includes(readyWord) && announce(true),
+      }),
+    );
     void started.ended.then(() => announce(false));
     const ready = (await within(announced, bootTimeoutMs, this.#deps.clock)) && (await announced);
-    if (!ready) throw new Error(`it did not boot: ${(await lastWords(logFile)) || 'its first process said nothing'}`);
+    if (!ready)
+      throw new Error(
+        `it did not boot: ${(await withLog(init.disk, 'init.log', lastWords)) || 'its first process said nothing'}`,
+      );
     return started;
   }
   #supervise(userData: UserData, joinCgroups: string, first: ManagedProcess | undefined): void {
@@ -224,10 +228,9 @@ export class Computer {
   #startProgram({ command, env, directory }: UserData, joinCgroups: string, initPid: number): Promise<ManagedProcess> {
     const inside = ['env', markedBy(this.#dir), 'sh', '-c', 'cd "$0" && exec "$@"', directory, ...command];
     const words = ['-t', String(initPid), '-m', '-u', '-i', '-n', '-p', '-C', '--', ...inside];
-    return startProcess('sh', ['-c', `${joinCgroups}; exec nsenter "$@"`, this.#dir, ...words], {
-      logFile: join(directory, 'logs', 'program.log'),
-      ...(env && { env }),
-    });
+    return withLog(directory, 'program.log', (logFile) =>
+      startProcess('sh', ['-c', `${joinCgroups}; exec nsenter "$@"`, this.#dir, ...words], { logFile, ...(env && { env }) }),
+    );
   }
 }
 

@@ -76,6 +76,20 @@ function readOnlyBelow([path, except]: RootPlan['readOnly'][number]): string {
   return `findmnt --submounts --list --noheadings --output TARGET ${sh(path)} | while IFS= read -r at; do ${each}; done`;
 }
 
+/** Loop devices up to this one are there before the kernel has them, because it makes their files in the machine's `/dev`. */
+const loopsMax = 31;
+
+/**
+ * The machine's devices with their names, and no files. Some vanish while they are copied. Where device files cannot be made (in a user namespace) the machine's
+ * own folder is shown.
+ */
+const devices = (folder: string): string[] => [
+  `(cd /dev && find . -xdev ! -name ptmx '(' -type b -o -type c -o -type l ')' -print0 | xargs -0 cp -a --parents -t ${sh(folder)}) || :`,
+  `[ -c ${sh(`${folder}/null`)} ] || { mount --rbind /dev ${sh(folder)} && mount -t tmpfs -o nosuid,nodev,mode=1777 sagong-shm ${sh(`${folder}/shm`)}; }`,
+  `[ -e ${sh(`${folder}/ptmx`)} ] || ln -s pts/ptmx ${sh(`${folder}/ptmx`)}`,
+  `if [ -c ${sh(`${folder}/loop-control`)} ]; then n=0; while [ $n -le ${loopsMax} ]; do loop=${sh(`${folder}/loop`)}$n; [ -e "$loop" ] || mknod -m 660 "$loop" b 7 $n || :; n=$((n + 1)); done; fi`,
+];
+
 /** Makes what is mounted below the new root the root of everything, and takes the machine's away. */
 function changeRoot({ disk, dir, pausePath }: InitOptions, { notInherited, readOnly }: RootPlan): string[] {
   const root = rootOf(disk);
@@ -84,11 +98,12 @@ function changeRoot({ disk, dir, pausePath }: InitOptions, { notInherited, readO
     `cd ${sh(disk)}`,
     `mount --all --fstab ${sh(`${dir}/${files.mounts}`)}`,
     ...readOnly.map(readOnlyBelow),
+    ...devices(`${root}/dev`),
     `[ -e ${made} ] || { rm -rf ${notInherited.map(sh).join(' ')}; : > ${made}; }`,
     // A file of the machine's may be a link that leads elsewhere.
     `cp --remove-destination ${sh(`${dir}/${files.etc}`)}/* ${sh(`${root}/etc/`)}`,
     `mkdir -p ${sh(`${root}${parentOf(pausePath)}`)} ${sh(`${root}/run/lock`)}`,
-    `cp ${sh(pausePath)} ${sh(`${root}${pausePath}`)}`,
+    `cp --remove-destination ${sh(pausePath)} ${sh(`${root}${pausePath}`)}`,
     `cd ${sh(root)}`,
     'mkdir -p .machine',
     'pivot_root . .machine',

@@ -61,7 +61,8 @@ describe('an instance', () => {
       `/data/i-1/cgroup ${root}/sys/fs/cgroup`,
       `sagong-overlay ${root}/usr`,
       `sagong-overlay ${root}/etc`,
-      `/dev ${root}/dev`,
+      `sagong-dev ${root}/dev`,
+      `sagong-pts ${root}/dev/pts`,
       `sagong-shm ${root}/dev/shm`,
       `sagong-run ${root}/run`,
       `/data/node ${root}/data/node`,
@@ -71,6 +72,7 @@ describe('an instance', () => {
       '',
     ]);
     expect(plan.links).toContainEqual(['/data/my disk/root/bin', 'usr/bin']);
+    expect(plan.targets).toContain('/data/my disk/root/data/cloud');
     expect(plan.folders).toContainEqual(['/data/my disk/changes/usr/upper', 0o755]);
     expect(plan.folders).toContainEqual(['/data/my disk/root/tmp', 0o1777]);
     const newer = mountTable({ ...options, layout: { version: 2, controllers: [], systemd: false } }, plan);

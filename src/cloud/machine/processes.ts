@@ -1,10 +1,13 @@
 // Processes of instances. They outlive the process of the cloud that started them, so their output goes to files, and a later process of the cloud
 // knows them again by their command lines.
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { constants, readFileSync } from 'node:fs';
+import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
+import { isErrno } from '#host';
 import type { Clock } from '#utils';
 import { adoptedPollMs, lastWordsBytesMax } from './limits.ts';
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
 
 export interface ManagedProcess {
   readonly pid: number;
@@ -28,11 +31,21 @@ const describeEnd = (code: number | null, signal: NodeJS.Signals | null): string
   signal ? `killed by ${signal}` : `exit code ${code}`;
 
 export interface StartOptions {
-  /** Appended to. */
+  /** Appended to. A link in its place goes. */
   logFile: string;
   env?: Record<string, string>;
   /** Standard output is given to this function instead of the log. */
   onStdout?: (text: string) => void;
+}
+
+/** Opens the log for writing at its end. */
+async function openLog(path: string): Promise<FileHandle> {
+  const opened = (): Promise<FileHandle> => open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
+  return opened().catch(async (error: unknown) => {
+    if (!isErrno(error, 'ELOOP')) throw error;
+    await rm(path, { force: true });
+    return opened();
+  });
 }
 
 /** Starts `command` in a session of its own, out of reach of the terminal's signals; rejects when it cannot be started. */
@@ -41,7 +54,7 @@ export async function startProcess(
   args: readonly string[],
   { logFile, env, onStdout }: StartOptions,
 ): Promise<ManagedProcess> {
-  const log = await open(logFile, 'a', 0o600);
+  const log = await openLog(logFile);
   try {
     const stdio: StdioOptions = ['ignore', onStdout ? 'pipe' : log.fd, log.fd];
     const child: ChildProcess = spawn(command, args, { stdio, env: { ...process.env, ...env }, detached: true });

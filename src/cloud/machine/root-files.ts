@@ -6,8 +6,8 @@ import type { UserData } from '../model/index.ts';
 
 /** Folders of a machine's root that hold its programs and settings, where it has them. */
 const systemFolders = ['usr', 'etc', 'opt', 'bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32', 'boot', 'nix', 'gnu', 'snap'];
-/** Settings of the machine that an instance does not have: those of the machine's own kubelet and container networks. */
-const notInherited = ['etc/kubernetes', 'etc/cni'];
+/** Settings of the machine that an instance does not have: those of the machine's own kubelet, container networks and registries. */
+const notInherited = ['etc/kubernetes', 'etc/cni', 'etc/containerd/certs.d'];
 /** The mounts of container engines on these files are not the machine's settings: an instance has files of its own there. */
 const ownFiles = ['/etc/hosts', '/etc/hostname', '/etc/resolv.conf'];
 const ownFolders: readonly [path: string, mode: number][] = [
@@ -18,9 +18,10 @@ const ownFolders: readonly [path: string, mode: number][] = [
   ['tmp', 0o1777],
   ['var/tmp', 0o1777],
 ];
+/** Relative: mounts are made before the root is the root. */
 const ownLinks: readonly [path: string, target: string][] = [
-  ['var/run', '/run'],
-  ['var/lock', '/run/lock'],
+  ['var/run', '../run'],
+  ['var/lock', '../run/lock'],
 ];
 
 /** What the machine's own root is like. */
@@ -52,6 +53,8 @@ export interface RootPlan {
   mounts: readonly string[];
   /** Folders that are read-only with all that is mounted below them, except for what is below the others. */
   readOnly: readonly (readonly [path: string, except: readonly string[]])[];
+  /** Where further mounts and files go; those who make them follow links. */
+  targets: readonly string[];
   /** Removed once, after the mounts of the first boot. */
   notInherited: readonly string[];
 }
@@ -93,6 +96,16 @@ function shownFolders(
   return [...new Set([...mounts, ...others])].sort();
 }
 
+/** Files and terminals in `/dev` are the instance's; what is no file there, but leads to a device, is put there by the first script. */
+const deviceMounts = (root: string, machine: MachineRoot): string[] => [
+  fstabEntry('sagong-dev', `${root}/dev`, 'tmpfs', 'nosuid,mode=755,size=64m'),
+  fstabEntry('sagong-pts', `${root}/dev/pts`, 'devpts', 'nosuid,noexec,newinstance,ptmxmode=0666,mode=0620,gid=5,X-mount.mkdir'),
+  fstabEntry('sagong-shm', `${root}/dev/shm`, 'tmpfs', 'nosuid,nodev,mode=1777,X-mount.mkdir'),
+  ...(machine.mountPoints.includes('/dev/mqueue')
+    ? [fstabEntry('sagong-mqueue', `${root}/dev/mqueue`, 'mqueue', 'nosuid,nodev,noexec,X-mount.mkdir')]
+    : []),
+];
+
 export function rootPlan(options: RootOptions): RootPlan {
   const { disk, pausePath, machine, mounts = [] } = options;
   const root = rootOf(disk);
@@ -104,6 +117,7 @@ export function rootPlan(options: RootOptions): RootPlan {
     entry !== 'folder' && systemFolders.includes(name) ? [[name, entry.link]] : [],
   );
   const bind = (path: string, how: string): string => fstabEntry(path, `${root}${path}`, 'none', `${how},X-mount.mkdir`);
+  const shown = shownFolders(options, inOverlay, hidden);
   return {
     folders: [
       [root, 0o755],
@@ -115,10 +129,9 @@ export function rootPlan(options: RootOptions): RootPlan {
     links: [...links, ...ownLinks].map(([path, target]) => [`${root}/${path}`, target]),
     mounts: [
       ...system.map((name) => overlay(root, name)),
-      fstabEntry('/dev', `${root}/dev`, 'none', 'rbind'),
-      fstabEntry('sagong-shm', `${root}/dev/shm`, 'tmpfs', 'nosuid,nodev,mode=1777'),
+      ...deviceMounts(root, machine),
       fstabEntry('sagong-run', `${root}/run`, 'tmpfs', 'nosuid,nodev,mode=755'),
-      ...shownFolders(options, inOverlay, hidden).map((path) => bind(path, 'bind,ro')),
+      ...shown.map((path) => bind(path, 'bind,ro')),
       ...hidden.map((path) => fstabEntry('sagong-hidden', `${root}${path}`, 'tmpfs', 'mode=755')),
       bind(disk, 'bind'),
       fstabEntry(`${disk}/logs`, `${root}/var/log`, 'none', 'bind'),
@@ -126,6 +139,7 @@ export function rootPlan(options: RootOptions): RootPlan {
         fstabEntry(source, `${root}${target}`, 'none', `${readOnly ? 'rbind,ro' : 'rbind'},rprivate,X-mount.mkdir`),
       ),
     ],
+    targets: [disk, parentOf(pausePath), ...shown, ...mounts.map(({ target }) => target)].map((path) => `${root}${path}`),
     readOnly: mounts
       .filter(({ readOnly }) => readOnly)
       .map(({ target }) => [

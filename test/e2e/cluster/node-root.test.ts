@@ -69,19 +69,43 @@ it('shows a pod the files of its node, and of no other, and never writes to the 
   const mounts = { volumes: '{ name: host, hostPath: { path: / } }', mounts: '{ name: host, mountPath: /host }' };
   for (const node of ['node-1', 'node-2'])
     await cluster.apply(
-      pod(node, node, `echo ${node} > /host/etc/${mark}; echo ${node} > /host/tmp/${mark}; exec sleep 100000`, mounts),
+      pod(node, node, `for at in etc tmp dev; do echo ${node} > /host/$at/${mark}; done; exec sleep 100000`, mounts),
     );
   await ready('node-1', 'node-2');
   for (const node of ['node-1', 'node-2']) {
-    expect(await kubectl('exec', node, '--', 'cat', `/host/etc/${mark}`, `/host/tmp/${mark}`, '/host/etc/hostname')).toBe(
-      `${node}\n${node}\n${node}\n`,
-    );
+    const files = [`/host/etc/${mark}`, `/host/tmp/${mark}`, `/host/dev/${mark}`, '/host/etc/hostname'];
+    expect(await kubectl('exec', node, '--', 'cat', ...files)).toBe(`${node}\n`.repeat(4));
     expect((await shell(node, `cat /etc/${mark}`)).stdout).toBe(`${node}\n`);
   }
   const seen = (folder: string): Promise<string> => kubectl('exec', 'node-1', '--', 'ls', join('/host', cluster.dataDir, folder));
   expect([await seen(''), await seen('nodes'), await seen('cloud')]).toEqual(['cloud\nnodes\n', 'node-1\n', 'machines\n']);
-  expect([existsSync(`/etc/${mark}`), existsSync(`/tmp/${mark}`)]).toEqual([false, false]);
+  expect(['etc', 'tmp', 'dev'].filter((folder) => existsSync(join('/', folder, mark)))).toEqual([]);
   expect(await machine()).toEqual(before);
+});
+
+it('has the devices of the machine, with terminals of its own', async () => {
+  const [here, there] = [await readdir('/dev'), (await shell('node-1', 'ls /dev')).stdout.split('\n')];
+  expect(here.filter((name) => !name.startsWith('tty') && !there.includes(name))).toEqual([]);
+  expect((await shell('node-1', 'echo all >/dev/null && head -c 4 /dev/zero | wc -c && ls /dev/pts')).stdout).toBe('4\nptmx\n');
+  expect((await shell('node-1', 'script -qec "ls /dev/pts" /dev/null')).stdout.split(/\s+/).filter(Boolean)).toEqual([
+    '0',
+    'ptmx',
+  ]);
+});
+
+it('leads nobody out of its disk by links that a pod has put there', async () => {
+  const victim = join(cluster.home, 'victim');
+  await writeFile(victim, 'kept');
+  const onDisk = join(cluster.dataDir, 'nodes/node-1');
+  const planted = [
+    join(onDisk, 'logs/program.log'),
+    join(onDisk, 'logs/init.log'),
+    join(cluster.dataDir, 'cloud/machines/pause'),
+  ];
+  for (const path of planted) await kubectl('exec', 'node-1', '--', 'ln', '-sf', victim, join('/host', path));
+  expect((await cluster.sagong('node', 'reboot', 'node-1')).code).toBe(0);
+  expect(await readFile(victim, 'utf8')).toBe('kept');
+  expect((await shell('node-1', `cat /etc/${mark}`)).stdout).toBe('node-1\n');
 });
 
 it('shows a folder of the machine to the node that was given it, for writing where that was asked for', async () => {
