@@ -1,6 +1,6 @@
 // Commands that stay in the foreground, run in a process of their own: with their folder in the command line, by which other commands know whose
 // processes they are, or detached from the terminal.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, readdirSync, readFileSync, rmdirSync, rmSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createProgress, readRunState, runningProcess } from '#cluster/start';
@@ -10,10 +10,19 @@ import { type HandedOver, handOver, hide, without } from './handed-over.ts';
 import { programOf } from './program.ts';
 import { say } from './say.ts';
 
-/** The flags of this process that the child gets in another way: `secrets` in a file. */
-const withDataDir = (dataDir: string, secrets: readonly string[]): string[] => {
+/** What the child gets otherwise than by its command line. */
+export interface Handing {
+  /** Values of flags that no command line is to show, in a file. */
+  words?: HandedOver;
+  /** The text of `--config`, by standard input. */
+  config?: string | undefined;
+}
+
+/** The flags of this process, without those that the child gets in another way. */
+const childFlags = (dataDir: string, secrets: readonly string[], { config }: Handing): string[] => {
   const given = process.argv.slice(2).filter((word) => !/^--detach(=|$)/.test(word));
-  return [...without(given, ['--data-dir', ...secrets]), '--data-dir', dataDir];
+  const replaced = ['--data-dir', ...secrets, ...(config === undefined ? [] : ['--config'])];
+  return [...without(given, replaced), '--data-dir', dataDir, ...(config === undefined ? [] : ['--config', '-'])];
 };
 
 const nameOf = (key: string): string => `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
@@ -26,14 +35,20 @@ async function secretly(dataDir: string, words: HandedOver): Promise<{ flags: st
   return { flags, takeBack: await handOver(dataDir, words) };
 }
 
-/**
- * Does the work in a child with the data directory named. Ctrl-C reaches both through the terminal; other signals are passed on. `words`: values of flags
- * that no command line is to show.
- */
-export async function again(dataDir: string, words: HandedOver = {}): Promise<void> {
+/** A child that ended before it read all of it says itself why. */
+function tell({ stdin }: ChildProcess, { config }: Handing): void {
+  stdin?.on('error', () => undefined);
+  stdin?.end(config);
+}
+
+/** Does the work in a child with the data directory named. Ctrl-C reaches both through the terminal; other signals are passed on. */
+export async function again(dataDir: string, handing: Handing = {}): Promise<void> {
   const [command = process.execPath, ...args] = programOf();
-  const { flags, takeBack } = await secretly(dataDir, words);
-  const child = spawn(command, [...args, ...withDataDir(dataDir, flags)], { stdio: 'inherit' });
+  const { flags, takeBack } = await secretly(dataDir, handing.words ?? {});
+  const child = spawn(command, [...args, ...childFlags(dataDir, flags, handing)], {
+    stdio: [handing.config === undefined ? 'inherit' : 'pipe', 'inherit', 'inherit'],
+  });
+  tell(child, handing);
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(name, () => {
       if (name !== 'SIGINT' || !process.stdin.isTTY) child.kill(name);
@@ -58,8 +73,8 @@ function silence(file: string): string {
   return bavail === 0 ? `there is no room left on the disk of ${dirname(file)}` : `it said nothing in ${file}`;
 }
 
-/** Returns when the process says that it is ready, and leaves it running. `what` it is: cluster, machine; `words`: as for `again`. */
-export async function detach(dataDir: string, what: string, words: HandedOver = {}): Promise<void> {
+/** Returns when the process says that it is ready, and leaves it running. `what` it is: cluster, machine. */
+export async function detach(dataDir: string, what: string, handing: Handing = {}): Promise<void> {
   const clock = systemClock();
   const running = await runningProcess(dataDir);
   if (running?.ready) return say(`The ${what} in ${dataDir} is running already (process ${running.pid})`);
@@ -68,8 +83,12 @@ export async function detach(dataDir: string, what: string, words: HandedOver = 
   const outFile = join(logs, 'up.log');
   const out = openSync(outFile, 'w', 0o600);
   const [command = process.execPath, ...args] = programOf();
-  const { flags, takeBack } = await secretly(dataDir, words);
-  const child = spawn(command, [...args, ...withDataDir(dataDir, flags)], { detached: true, stdio: ['ignore', out, out] });
+  const { flags, takeBack } = await secretly(dataDir, handing.words ?? {});
+  const child = spawn(command, [...args, ...childFlags(dataDir, flags, handing)], {
+    detached: true,
+    stdio: [handing.config === undefined ? 'ignore' : 'pipe', out, out],
+  });
+  tell(child, handing);
   let exit: number | undefined;
   child.once('exit', (code) => {
     exit = code ?? 1;

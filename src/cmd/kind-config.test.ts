@@ -41,6 +41,16 @@ it('reads what the whole cluster is told', () => {
   });
 });
 
+it.each(['grpc.v1.cri', 'cri.v1.images'])(
+  'takes the patch of a recipe for a local registry (%s), and no other folder',
+  (plugin) => {
+    const patch = (folder: string): string =>
+      `containerdConfigPatches:\n- |-\n  [plugins."io.containerd.${plugin}".registry]\n    config_path = "${folder}"\n`;
+    expect(read(patch('/etc/containerd/certs.d'))).toEqual({ nodes: 1, labels: [{}] });
+    expect(() => read(patch('/etc/other'))).toThrow('"config_path = \\"/etc/other\\"" has no counterpart');
+  },
+);
+
 it('reads ports of this machine that lead to nodes, on loopback unless an address is named', () => {
   const mapping = (host: number, more = '') => `  extraPortMappings: [{ containerPort: 30080, hostPort: ${host}${more} }]\n`;
   const nodes = `nodes:\n- role: control-plane\n${mapping(80)}- role: worker\n- role: worker\n${mapping(81, ', listenAddress: 0.0.0.0')}`;

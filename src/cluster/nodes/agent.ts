@@ -37,9 +37,10 @@ export async function runNodeAgent(config: NodeAgentConfig, deps: NodeAgentDeps)
   const { clock } = deps;
   const mtu = config.machine && (await podMtu(config.nodeIp));
   if (config.ownRoot) await prepareOwnRoot(config, execCommand);
-  const { cniBinDir, cniConfDir } = nodePlaces(config);
+  const { cniBinDir, cniConfDir, registryHostsDir } = nodePlaces(config);
+  const folders = { cniBinDir, cniConfDir, registryHostsDir };
   const containerd = new ContainerdService(
-    { ...config, cniBinDir, cniConfDir, sandboxImage: pauseImageReference, ...(mtu !== undefined && { podMtu: mtu }) },
+    { ...config, ...folders, sandboxImage: pauseImageReference, ...(mtu !== undefined && { podMtu: mtu }) },
     { clock, logger: deps.logger('containerd') },
   );
   const { pods } = config;

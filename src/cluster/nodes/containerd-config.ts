@@ -31,6 +31,8 @@ export interface ContainerdOptions {
   sandboxImage: string;
   cniBinDir: string;
   cniConfDir: string;
+  /** Asked before the node's own folder; an empty text means that there is none. */
+  registryHostsDir: string;
   /** Without CAP_SYS_RESOURCE, containers cannot get a lower oom_score_adj than containerd's own. */
   restrictOomScoreAdj: boolean;
   /** `none`: others make the pod network. Absent: the node does. */
@@ -49,6 +51,7 @@ export function containerdConfig({
   sandboxImage,
   cniBinDir,
   cniConfDir,
+  registryHostsDir,
   restrictOomScoreAdj,
   cni,
 }: ContainerdOptions): string {
@@ -74,7 +77,7 @@ state = ${quote(`${paths.dir}/state`)}
   bin_dir = ${quote(cniBinDir)}
   conf_dir = ${quote(cniConfDir)}
 ${cni === 'none' ? '' : `  conf_template = ${quote(paths.cniTemplate)}\n`}[${cri}.registry]
-  config_path = ${quote(paths.certsDir)}
+  config_path = ${quote([registryHostsDir, paths.certsDir].filter((path) => path !== '').join(':'))}
 [${cri}.containerd]
   snapshotter = "overlayfs"
   default_runtime_name = "runc"

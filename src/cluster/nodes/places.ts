@@ -17,6 +17,8 @@ export interface NodePlaces {
   manifestsDir: string;
   cniConfDir: string;
   cniBinDir: string;
+  /** Where agents of other people say how registries are reached; an empty text means that nobody is asked. */
+  registryHostsDir: string;
 }
 
 const ownPlaces: NodePlaces = {
@@ -26,6 +28,7 @@ const ownPlaces: NodePlaces = {
   manifestsDir: '/etc/kubernetes/manifests',
   cniConfDir: '/etc/cni/net.d',
   cniBinDir: '/opt/cni/bin',
+  registryHostsDir: '/etc/containerd/certs.d',
 };
 
 type About = Pick<NodeAgentConfig, 'nodeDir' | 'ownRoot' | 'cniBinDir'>;
@@ -40,6 +43,7 @@ export const nodePlaces = ({ nodeDir, ownRoot = false, cniBinDir }: About): Node
         manifestsDir: '',
         cniConfDir: join(nodeDir, 'cni'),
         cniBinDir,
+        registryHostsDir: '',
       };
 
 /** Makes the folders of a node with a root of its own; to be called in that root. */

@@ -1,10 +1,10 @@
 // `sagong join` and `sagong leave`.
-import { readFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { claimRunState, dataDirOf, join, type JoinOptions, leave, parseCertificateKey, wordOf, writeRunState } from '#cluster';
 import { createLogger, type FlagValues } from '#component-base';
 import { ensureDir, openLogFile, shutdownSignal, systemClock, systemRng } from '#host';
 import { visible } from '#utils';
+import { readConfig } from '../config-file.ts';
 import { again, detach } from '../detach.ts';
 import { type HandedOver, takeOver } from '../handed-over.ts';
 import { programOf } from '../program.ts';
@@ -47,10 +47,11 @@ function certificateKeyOf({ controlPlane = false, certificateKey }: JoinFlags): 
 async function configured(
   given: string | undefined,
   flags: JoinFlags,
+  config: string | undefined,
 ): Promise<JoinFlags & Pick<JoinOptions, 'endpoint' | 'kubeletArgs'>> {
-  if (flags.config === undefined) return { ...flags, endpoint: given };
+  if (config === undefined) return { ...flags, endpoint: given };
   const { documentsIn, fromJoinConfig } = await import('../kubeadm-config.ts');
-  const { kubeletArgs, endpoint, ...rest } = fromJoinConfig(documentsIn(readFileSync(flags.config, 'utf8')));
+  const { kubeletArgs, endpoint, ...rest } = fromJoinConfig(documentsIn(config));
   const words = kubeletArgs.map((text) => wordOf('config', text));
   return { ...rest, ...flags, endpoint: given ?? endpoint, kubeletArgs: words };
 }
@@ -63,16 +64,17 @@ const secretsIn = ({ token, certificateKey }: JoinFlags): HandedOver => ({
 
 export async function runJoin(given: string | undefined, typed: JoinFlags): Promise<void> {
   const dir = dirOf(typed.dataDir);
-  const secrets = secretsIn(typed);
+  const words = secretsIn(typed);
+  const config = typed.config === undefined ? undefined : readConfig(typed.config);
   // Other commands know the process by the folder in its command line.
-  const stays = !typed.detach && typed.dataDir === dir && Object.keys(secrets).length === 0;
-  const flags = await configured(given, stays ? { ...typed, ...(await takeOver(dir)) } : typed);
+  const stays = !typed.detach && typed.dataDir === dir && Object.keys(words).length === 0;
+  const flags = await configured(given, stays ? { ...typed, ...(await takeOver(dir)) } : typed, config);
   const { kubeletArgs = [] } = flags;
   const certificateKey = certificateKeyOf(flags);
   const endpoint = endpointOf(flags.endpoint);
   const hashes = hashesOf(flags.discoveryTokenCaCertHash);
-  if (flags.detach) return detach(dir, 'node', secrets);
-  if (!stays) return again(dir, secrets);
+  if (flags.detach) return detach(dir, 'node', { words, config });
+  if (!stays) return again(dir, { words, config });
   const clock = systemClock();
   await ensureDir(joinPath(dir, 'logs'));
   const log = openLogFile(joinPath(dir, 'logs', 'sagong.log'));

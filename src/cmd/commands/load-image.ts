@@ -1,5 +1,5 @@
 // `sagong load-image`.
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { createProgress, dataDirOf, type ImageProgram, loadImage, withLocalImage } from '#cluster';
 import { execCommand, systemClock } from '#host';
 
@@ -9,8 +9,12 @@ interface Flags {
   from?: ImageProgram;
 }
 
-/** What a file is called, rather than an image that Docker or Podman has. */
-const isFile = (text: string): boolean => existsSync(text) || /\.(tar|tar\.gz|tgz)$/.test(text);
+/** Whether it is what a file is called, rather than an image that Docker or Podman has. The image `app` is often made in a folder of its name. */
+export function isFile(text: string): boolean {
+  const found = statSync(text, { throwIfNoEntry: false });
+  const isPath = /^\.{0,2}\//.test(text) || /\.(tar|tar\.gz|tgz)$/.test(text);
+  return isPath || (found !== undefined && !found.isDirectory());
+}
 
 export async function runLoadImage(given: readonly string[], { name, dataDir, from }: Flags): Promise<void> {
   const dir = dataDirOf(name, dataDir);

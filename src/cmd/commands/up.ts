@@ -1,5 +1,5 @@
 // `sagong up`: in the foreground, or detached in a process of its own.
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DemoOptions } from '#cluster';
 import {
@@ -21,6 +21,7 @@ import { type UpFlags, upDefaults } from '#cluster/flags';
 import { createLogger, gitVersion } from '#component-base';
 import { onSignals, openLogFile, systemClock, systemRng } from '#host';
 import { checkedAsFlags } from '../checked-as-flags.ts';
+import { readConfig } from '../config-file.ts';
 import { again, detach } from '../detach.ts';
 import { onFatal } from '../fail.ts';
 import { descriptions, packageFile, programOf } from '../program.ts';
@@ -46,10 +47,11 @@ function onlyOne(documents: readonly unknown[]): unknown {
 /** What a file in kind's or kubeadm's words says, where no flag does. */
 async function configured(
   flags: UpFlags,
+  config: string | undefined,
 ): Promise<{ flags: UpFlags; labels: readonly Record<string, string>[]; ports?: PortMapping[]; mounts?: NodeMount[] }> {
-  if (flags.config === undefined) return { flags, labels: [] };
+  if (config === undefined) return { flags, labels: [] };
   const { documentsIn, fromKubeadmConfig, isKubeadm } = await import('../kubeadm-config.ts');
-  const documents = documentsIn(readFileSync(flags.config, 'utf8'));
+  const documents = documentsIn(config);
   if (documents.some(isKubeadm)) {
     const facts = { ...clusterNetworks, version: gitVersion.replace(/\+.*$/, '') };
     const { args, ...shape } = checkedAsFlags(fromKubeadmConfig(documents, facts));
@@ -79,17 +81,18 @@ async function labelNodes({ plane, settings }: RunningCluster, labels: readonly 
 }
 
 export async function runUp(given: UpFlags): Promise<void> {
-  const { flags, labels, ports, mounts } = await configured(given);
+  const config = given.config === undefined ? undefined : readConfig(given.config);
+  const { flags, labels, ports, mounts } = await configured(given, config);
   const { name = upDefaults.name } = flags;
   const audit = auditOf(flags);
   const componentArgs = componentArgsOf(flags);
   const etcd = etcdFromFlags(flags);
   const dataDir = dataDirOf(name, flags.dataDir);
   assertFree(dataDir);
-  if (flags.detach) return detach(dataDir, 'cluster');
+  if (flags.detach) return detach(dataDir, 'cluster', { config });
   const program = programOf();
   // The data directory belongs into the command line of every process of a cluster: start again with it when it was left out.
-  if (flags.dataDir !== dataDir) return again(dataDir);
+  if (flags.dataDir !== dataDir) return again(dataDir, { config });
   const files = { audit, componentArgs, etcd, portMappings: ports, mounts };
   const options: UpOptions = { ...flags, ...files, name, dataDir, program, env: process.env };
   const clock = systemClock();
