@@ -6,7 +6,7 @@ import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, ren
 import { createRequire, Module } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cachedDataVersionTag } from 'node:v8';
+import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 
 const bundle = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'sagong.cjs');
@@ -38,7 +38,12 @@ function runCached() {
   const cachedData = cached ? readFileSync(cacheFile) : undefined;
   const script = new Script(text, { filename: bundle, cachedData });
   if (!cached || script.cachedDataRejected) {
+    // V8 forgets the code of functions that have not run for a while. Those of the start would be gone from the cache of a process that was busy from
+    // its first second on, and every later start would compile them again.
+    setFlagsFromString('--no-flush-bytecode');
     const save = () => {
+      // A cache belongs to the flags that it was made with.
+      setFlagsFromString('--flush-bytecode');
       try {
         const temporary = `${cacheFile}.${process.pid}`;
         writeFileSync(temporary, script.createCachedData());
