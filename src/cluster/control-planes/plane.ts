@@ -55,8 +55,17 @@ async function asked(transport: Transport, query: Record<string, string>): Promi
   return JSON.parse(text) as Gathered;
 }
 
-/** The newest first. */
-const byAge = (all: readonly Refusal[]): Refusal[] => [...all].sort((a, b) => b.atMs - a.atMs);
+/** The newest first. What several apiservers have refused is one. */
+export function together(all: readonly Refusal[]): Refusal[] {
+  const byRequest = new Map<string, Refusal>();
+  for (const refusal of [...all].sort((a, b) => b.atMs - a.atMs)) {
+    const { user, verb, target, path, code } = refusal;
+    const id = JSON.stringify([user, verb, target ?? path, code]);
+    const newest = byRequest.get(id);
+    byRequest.set(id, newest ? { ...newest, times: newest.times + refusal.times } : refusal);
+  }
+  return [...byRequest.values()];
+}
 
 export interface RemotePlaneOptions {
   pki: ClusterPki;
@@ -91,7 +100,7 @@ export function remotePlane(
     },
     async refusals() {
       const { refusals = [], silent } = await ask({ refused: 'true' });
-      return { refusals: byAge(refusals), silent };
+      return { refusals: together(refusals), silent };
     },
     client: (identity, agent) => createClient(patient(transportOf(identity, agent), clock)),
     clientConfig: (identity, at = server) => clientConfigFor(pki, identity, at),

@@ -69,7 +69,7 @@ export async function leave(dir: string, clock: Clock, { force = false }: { forc
       servers.map((server) => nodeClient(dir, clock, server)),
     )),
   );
-  await removeEntries(dir, await readdir(dir), basename(machinePaths(dir).settings));
+  await removeEntries(dir, await readdir(dir).catch(() => []), basename(machinePaths(dir).settings));
   await removeTree(dir);
   return left;
 }

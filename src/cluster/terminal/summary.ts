@@ -113,6 +113,12 @@ const controlPlaneTable = (planes: readonly ControlPlaneState[]): string => {
   return rows.length === 0 ? '' : `\n\n${textTable(['CONTROL PLANE', 'ZONE', 'STATE', 'ADDRESS', 'APISERVER'], rows)}`;
 };
 
+/** What is said in place of the objects. */
+const silence = ({ message }: Error, planes: readonly ControlPlaneState[]): string =>
+  planes.length > 1
+    ? `Its API does not answer: ${message}\nMore than half of the control planes have to run for that; why one does not is in its logs, control-planes/<machine>/logs`
+    : `Its API does not answer: ${message}`;
+
 /** Text for people, and whether the cluster runs. */
 async function whyNot({ name, dataDir }: ClusterSettings, state: RunState | undefined): Promise<string> {
   const cluster = `The cluster "${name}" in ${dataDir}`;
@@ -137,9 +143,13 @@ export async function clusterStatus(dataDir: string, clock: Clock): Promise<{ te
     const components = await askCluster<ComponentStatus[]>(clusterPaths(dataDir).controlSocket, 'GET', '/components', {});
     const planes = await askCluster<ControlPlaneState[]>(clusterPaths(dataDir).controlSocket, 'GET', '/control-planes', {});
     const runtime = settings.runtime === 'simulated' && settings.nodes.length > 0 ? `\n${simulatedNotice}` : '';
+    const objects = await tables(client).then(
+      (text) => ({ text, running: true }),
+      (error: Error) => ({ text: silence(error, planes), running: false }),
+    );
     return {
-      text: `The cluster "${settings.name}" runs (process ${state.pid}, ${state.server})${runtime}${controlPlaneTable(planes)}\n\n${await tables(client)}${troubles(components, clock.now())}`,
-      running: true,
+      ...objects,
+      text: `The cluster "${settings.name}" runs (process ${state.pid}, ${state.server})${runtime}${controlPlaneTable(planes)}\n\n${objects.text}${troubles(components, clock.now())}`,
     };
   } finally {
     client.close();
