@@ -17,6 +17,8 @@ if (!existsSync(bundle)) {
 // Providers of other packages are modules that are imported while the program runs (src/cloud-provider/load.ts). A script that came out of a cache
 // cannot do that in Node 20: this module does it for the bundle.
 globalThis[Symbol.for('sagong.import')] = (url) => import(url);
+// What Node says of its own future is of no use to who types a command (the TLS names of etcd's client, for one).
+process.noDeprecation = process.env.SAGONG_DEBUG === undefined;
 runCached();
 
 function runCached() {
