@@ -134,8 +134,10 @@ class Commands implements NodeCommands {
         `this cluster has addresses for the pods of ${narrowNodesMax} nodes; for more, stop it and start it again with: sagong up --data-dir ${dataDir} --nodes <number>`,
       );
     // What is cut off after this the next start of the cluster finishes.
-    await this.#noteNodes((nodes) => [...nodes, chosen]);
+    await this.#noteNodes((nodes) => [...new Set([...nodes, chosen])]);
     const instance = await machines.add(chosen).catch(async (error: unknown) => {
+      if ((await machines.list()).some((one) => one.name === chosen))
+        throw new Error(`a node ${chosen} was added at the same time: try again`, { cause: error });
       await this.#noteNodes((nodes) => nodes.filter((node) => node !== chosen));
       throw error;
     });
