@@ -30,6 +30,7 @@ import { identityReviewEndpoints } from '../registry/authentication/reviews.ts';
 import { accessReviewEndpoints } from '../registry/authorization/reviews.ts';
 import { escalationHooks } from '../registry/rbac/escalation.ts';
 import { adminAccessHooks } from '../registry/resource/admin-access.ts';
+import { claimRightsHook } from '../registry/resource/claim-rights.ts';
 import { metricsGroup, metricsRoleHook, type NodeStatsShortcut, StatsSource } from '../registry/metrics/index.ts';
 import {
   coreEndpoints,
@@ -91,7 +92,11 @@ export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps,
       authentication.close();
       closeAuthorization();
     },
-    hooks: [...storageHooks(options, deps, input), ...(rbac ? escalationHooks(rbac, authorizer) : [])],
+    hooks: [
+      ...storageHooks(options, deps, input),
+      claimRightsHook(authorizer),
+      ...(rbac ? escalationHooks(rbac, authorizer) : []),
+    ],
     leave: (readable, writable) => service.leave(readable, writable),
     startHooks: [
       ...bootstrapHooks({

@@ -1,4 +1,5 @@
 // Joins storage hooks (allocators, bootstrap checks) to one write, and settles them exactly once whatever happens to it.
+import type { FieldError } from '#apimachinery/field';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { FinishWrite } from './storage-hook.ts';
 import type { WriteContext } from './types.ts';
@@ -13,6 +14,12 @@ export class HookRun {
 
   async check(draft: UnknownObject, old: UnknownObject | undefined): Promise<void> {
     for (const hook of this.#context.resource.hooks) await hook.check?.(draft, old, this.#context);
+  }
+
+  async problems(draft: UnknownObject, old: UnknownObject | undefined): Promise<FieldError[]> {
+    const found: FieldError[] = [];
+    for (const hook of this.#context.resource.hooks) found.push(...((await hook.problems?.(draft, old, this.#context)) ?? []));
+    return found;
   }
 
   async beginCreate(draft: UnknownObject): Promise<void> {

@@ -7,6 +7,7 @@ import { type Selector, everything as anyLabels, parse as parseLabels } from '#a
 import type { StoredObject } from '../../storage/stored-object.ts';
 import type { RequestOptions } from '../../request/options.ts';
 import { apiVersionText, type ServedResource } from './types.ts';
+import { whyNoVersion } from './version-text.ts';
 
 export interface ListOptions {
   labelSelector: Selector;
@@ -151,17 +152,7 @@ export function forName(options: ListOptions, name: string): void {
   }
 }
 
-const versionProblem = (text: string, why: string): string =>
-  errorText(invalid(root('resourceVersion'), text, `strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`));
-
-/** Nothing that is longer is a number of 64 bits. */
-const versionDigitsMax = 20;
-
-function whyNoVersion(text: string): string | undefined {
-  if (!/^\d+$/.test(text)) return 'invalid syntax';
-  const digits = text.replace(/^0+/, '');
-  return digits.length > versionDigitsMax || BigInt(digits || '0') >= 2n ** 64n ? 'value out of range' : undefined;
-}
+const versionProblem = (text: string, why: string): string => errorText(invalid(root('resourceVersion'), text, why));
 
 /** A resource version as a number, '' as 0. Nonsense is refused in upstream's words, which differ. */
 export function parseResourceVersion(text: string, use: 'list' | 'other'): number {

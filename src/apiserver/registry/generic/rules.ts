@@ -35,8 +35,8 @@ const refuse = (resource: ServedResource, object: KubeObject, errors: FieldError
   throw invalidObject({ group: resource.storageGroup, kind: resource.definition.kind }, object.metadata.name ?? '', errors);
 };
 
-/** Prepares and validates a new object (of the storage version), in place. */
-export function beforeCreate(context: WriteContext, draft: UnknownObject): void {
+/** Prepares and validates a new object (of the storage version), in place. `problems` are known of it already. */
+export function beforeCreate(context: WriteContext, draft: UnknownObject, problems: readonly FieldError[]): void {
   const { resource } = context;
   const { definition } = resource;
   const rules = kindContext(context);
@@ -45,6 +45,7 @@ export function beforeCreate(context: WriteContext, draft: UnknownObject): void 
   definition.prepareForCreate?.(draft, rules);
   const { validateName, validatesMetadata = true } = definition;
   refuse(resource, draft, [
+    ...problems,
     ...(validatesMetadata
       ? validateObjectMeta(draft.metadata, resource.namespaced, validateName ?? nameIsDNSSubdomain, metadataPath)
       : []),
@@ -56,8 +57,16 @@ export function beforeCreate(context: WriteContext, draft: UnknownObject): void 
   for (const warning of definition.warnings?.(draft, undefined) ?? []) context.request.notes.warn(warning);
 }
 
+interface Change {
+  door: Door;
+  draft: UnknownObject;
+  live: UnknownObject;
+  /** What is known to be wrong with it already. */
+  problems: readonly FieldError[];
+}
+
 /** Prepares and validates a change (of the storage version), in place. */
-export function beforeUpdate(context: WriteContext, door: Door, draft: UnknownObject, live: UnknownObject): void {
+export function beforeUpdate(context: WriteContext, { door, draft, live, problems }: Change): void {
   const { resource } = context;
   const old = resource.custom ? live : withoutNulls(live);
   const strategy: WriteStrategy<KubeObject> = door.strategy;
@@ -72,6 +81,7 @@ export function beforeUpdate(context: WriteContext, door: Door, draft: UnknownOb
   refuse(resource, draft, [
     ...validateObjectMeta(draft.metadata, resource.namespaced, pathSegment, metadataPath),
     ...validateObjectMetaUpdate(draft.metadata, old.metadata, metadataPath),
+    ...problems,
     ...(strategy.validateUpdate?.(draft, old, rules) ?? []),
   ]);
   for (const warning of strategy.warnings?.(draft, old) ?? []) context.request.notes.warn(warning);

@@ -1,4 +1,5 @@
 // What joins the writes of one resource beside its strategy: allocators and checks against other objects.
+import type { FieldError } from '#apimachinery/field';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { WriteContext } from './types.ts';
 
@@ -17,6 +18,8 @@ export interface StorageHook {
    * Objects are not changed.
    */
   check?(draft: UnknownObject, old: UnknownObject | undefined, context: HookedWrite): void | Promise<void>;
+  /** What is wrong with the object for the sake of others, told before what its kind's rules say of it. `old` undefined: create. */
+  problems?(draft: UnknownObject, old: UnknownObject | undefined, context: HookedWrite): FieldError[] | Promise<FieldError[]>;
   /** Create: after `check`, before prepare and validation, so that validation sees what was filled in. May change the draft. */
   beginCreate?(draft: UnknownObject, context: HookedWrite): FinishWrite | undefined | Promise<FinishWrite | undefined>;
   /**

@@ -1,6 +1,6 @@
 // PUT, PATCH and every other change of a stored object (k8s.io/apiserver/pkg/registry/generic/registry/store.go, Update): read, change,
 // write if nobody wrote in between, else again.
-import { alreadyExists, conflict, invalidObject, modifiedMessage, notFound, plainError } from '#apimachinery/errors';
+import { alreadyExists, conflict, invalidObject, modifiedMessage, notFound } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
 import type { UnknownObject } from '#apimachinery/meta';
 import { updateAttemptsMax } from '../../limits.ts';
@@ -13,6 +13,7 @@ import { sameManagers } from './metadata.ts';
 import { beforeUpdate } from './rules.ts';
 import type { Door, WriteContext } from './types.ts';
 import { dropNulls, sameJson } from './values.ts';
+import { checkVersionText } from './version-text.ts';
 
 export interface UpdateRequest {
   door: Door;
@@ -100,7 +101,10 @@ async function replace(context: WriteContext, request: UpdateRequest, live: Stor
   try {
     await hooks.check(draft, old);
     await hooks.beginUpdate(draft, old);
-    if (!context.unchecked) beforeUpdate(context, request.door, draft, old);
+    if (!context.unchecked) {
+      const problems = await hooks.problems(draft, old);
+      beforeUpdate(context, { door: request.door, draft, live: old, problems });
+    }
     await context.settings.rest();
     if (draft.metadata.managedFields !== old.metadata.managedFields) keepManagerTimes(draft, old);
     await context.settings.rest();
@@ -136,10 +140,6 @@ function checkResourceVersion({ resource, target: { name } }: WriteContext, draf
   }
   checkVersionText(given);
   if (given !== stored) throw conflict(resource, name, modifiedMessage);
-}
-
-function checkVersionText(given = ''): void {
-  if (!/^\d*$/.test(given)) throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
 }
 
 /** When nothing but the managers' times changed, nothing changed. */

@@ -1,7 +1,6 @@
 // Administrators' access to devices that others use is for namespaces that are labelled for it (KEP-5018; pkg/registry/resource,
 // AuthorizedForAdmin and AuthorizedForAdminStatus).
-import { invalidObject } from '#apimachinery/errors';
-import { forbidden, type Path, root } from '#apimachinery/field';
+import { type FieldError, forbidden, type Path, root } from '#apimachinery/field';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
 import type { StorageHook } from '../generic/storage-hook.ts';
@@ -36,16 +35,11 @@ function askedAt(claim: Claim, old: Claim | undefined, subresource: string): Pat
 
 /** The hooks of claims and of their templates. */
 export function adminAccessHooks(cluster: ReadOnlyCluster): StorageHook[] {
-  const hook = (resource: string, kind: string): StorageHook => ({
-    group,
-    resource,
-    check(draft, old, { target: { subresource } }) {
-      const at = askedAt(draft as Claim, old as Claim | undefined, subresource);
-      const { name = '', namespace = '' } = draft.metadata;
-      if (!at || cluster.get('', 'namespaces', '', namespace)?.metadata.labels?.[label] === 'true') return;
-      const detail = `admin access to devices requires the \`${label}: true\` label on the containing namespace`;
-      throw invalidObject({ group, kind }, name, [forbidden(at, detail)]);
-    },
-  });
-  return [hook('resourceclaims', 'ResourceClaim'), hook('resourceclaimtemplates', 'ResourceClaimTemplate')];
+  const problems: StorageHook['problems'] = (draft, old, { target: { subresource } }): FieldError[] => {
+    const at = askedAt(draft as Claim, old as Claim | undefined, subresource);
+    const labels = cluster.get('', 'namespaces', '', draft.metadata.namespace ?? '')?.metadata.labels;
+    if (!at || labels?.[label] === 'true') return [];
+    return [forbidden(at, `admin access to devices requires the \`${label}: true\` label on the containing namespace`)];
+  };
+  return ['resourceclaims', 'resourceclaimtemplates'].map((resource) => ({ group, resource, problems }));
 }
