@@ -28,7 +28,7 @@ export function supportsProtobuf(table: SchemaTable, { group, version, kind }: G
 /** The whole body of an object that names its apiVersion and kind. Throws `DecodeError` for kinds without protobuf. */
 export function encodeProtobuf(table: SchemaTable, object: { apiVersion?: string; kind?: string }): Uint8Array<ArrayBuffer> {
   const { apiVersion = '', kind = '' } = object;
-  const typeName = typeOf(table, apiVersion, kind);
+  const typeName = typeOf(table, apiVersion || 'v1', kind);
   if (typeName === undefined || !hasProtobuf(table, typeName))
     throw new DecodeError(`${apiVersion} ${kind} cannot be written as protobuf`);
   const writer = startEnvelope({ apiVersion, kind });

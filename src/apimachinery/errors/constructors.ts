@@ -203,5 +203,8 @@ export const tooLargeResourceVersion = (
     code: 504,
     reason: 'Timeout',
     message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
-    details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds },
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      ...(retryAfterSeconds > 0 && { retryAfterSeconds }),
+    },
   });

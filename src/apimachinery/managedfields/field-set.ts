@@ -201,9 +201,10 @@ export function readFieldSet(input: unknown): FieldSet | undefined {
   let count = 0;
   const elements = Object.keys(input).filter((element) => element !== '.' && isElement(element));
   for (const element of elements.sort(compareElements)) {
-    const below = readFieldSet(input[element]);
+    const given = input[element] ?? leaf;
+    const below = readFieldSet(given);
     if (below === undefined) return undefined;
-    const node = nodeOf(isMember(input[element] as FieldNode), below);
+    const node = nodeOf(isMember(given as FieldNode), below);
     if (node === undefined) continue;
     out[element] = node;
     count++;

@@ -65,7 +65,7 @@ it.each([0, 1, 50])('a list of %d made item by item is the same as one made at o
   const { body } = await answered(count, form({}));
   expect(JSON.parse(body.toString())).toEqual(list);
   const pretty = await answered(count, form({ pretty: true }));
-  expect(pretty.body.toString()).toBe(`${JSON.stringify(list, null, 2)}\n`);
+  expect(pretty.body.toString()).toBe(JSON.stringify(list, null, 2));
   const yaml = await answered(count, form({ encoding: 'yaml' }));
   expect(yaml.body.toString()).toBe(formatYaml(list));
   const protobuf = await answered(count, form({ encoding: 'protobuf' }));

@@ -148,11 +148,11 @@ const inJson = ({ head, field }: Shape, items: readonly Buffer[]): Buffer[] => [
 
 function inPrettyJson({ head, field }: Shape, items: readonly Buffer[]): Buffer[] {
   const whole = JSON.stringify({ ...head, [field]: [] }, null, 2);
-  if (items.length === 0) return [Buffer.from(`${whole}\n`)];
+  if (items.length === 0) return [Buffer.from(whole)];
   return [
     Buffer.from(`${whole.slice(0, -']\n}'.length)}\n    `),
     ...joined(items, Buffer.from(',\n    ')),
-    Buffer.from('\n  ]\n}\n'),
+    Buffer.from('\n  ]\n}'),
   ];
 }
 

@@ -49,7 +49,8 @@ const protobufOf = (schema: SchemaTable, stored: StoredObject): Buffer =>
 export function encodeValue(schema: SchemaTable, value: object, { encoding, pretty }: Negotiated): Buffer {
   if (encoding === 'yaml') return Buffer.from(formatYaml(value));
   if (encoding === 'protobuf') {
-    const { apiVersion = '', kind = '' } = value as UnknownObject;
+    // The oldest discovery documents name no version; their types are those of v1.
+    const { apiVersion = 'v1', kind = '' } = value as UnknownObject;
     const at = apiVersion.indexOf('/');
     const supported = supportsProtobuf(schema, {
       group: at < 0 ? '' : apiVersion.slice(0, at),
@@ -58,7 +59,7 @@ export function encodeValue(schema: SchemaTable, value: object, { encoding, pret
     });
     return Buffer.from(supported ? encodeProtobuf(schema, value) : JSON.stringify(value));
   }
-  return Buffer.from(pretty ? `${JSON.stringify(value, null, 2)}\n` : `${JSON.stringify(value)}\n`);
+  return Buffer.from(pretty ? JSON.stringify(value, null, 2) : `${JSON.stringify(value)}\n`);
 }
 
 function encodeStoredObject(schema: SchemaTable, stored: StoredObject, negotiated: Negotiated): Buffer {

@@ -190,7 +190,7 @@ async function serveNamed(context: ServerContext, named: NamedPaths, request: In
   }
   const paths = (): string[] => [...rootPaths(context, named), ...(documents?.keys() ?? [])].sort();
   if (path === '/flagz' || path === '/statusz') return zpage(named, request, paths());
-  if (path === '/' || path === '') {
+  if (path === '/' || path === '' || path === '/index.html') {
     const value = { paths: paths() };
     return { is: 'document', status: 200, value, form: 'indented' };
   }
@@ -200,9 +200,11 @@ async function serveNamed(context: ServerContext, named: NamedPaths, request: In
     const value = await named.decisions(request.query, request.user, request.cancellation.signal);
     return { is: 'document', status: 200, value, form: 'indented' };
   }
-  const document = documents?.get(path)?.();
+  const document = documents?.get(path.replace(/\/$/, ''))?.();
   if (document) {
     if (request.method !== 'GET') throw methodNotAllowed();
+    const refusal = routerRefusal(acceptOf(request), [document.type]);
+    if (refusal) throw refusal;
     return { is: 'bytes', status: 200, ...document };
   }
   return (path.startsWith('/openapi/') && (await openApi.serve(request, path))) || pageNotFound;
@@ -234,5 +236,6 @@ function rootPaths({ table, aggregator }: ServerContext, { health, flags }: Name
     ...(list ?? []).map(({ name }) => `/${endpoint}/${name}`),
   ]);
   const zpages = flags ? ['/flagz', '/statusz'] : ['/statusz'];
-  return [...groups, '/apis', ...checks, '/metrics', '/metrics/slis', '/openapi/v2', '/openapi/v3', ...zpages, '/version'].sort();
+  const discovery = ['/apis', '/apis/', '/openapi/v2', '/openapi/v3', '/openapi/v3/'];
+  return [...groups, ...discovery, ...checks, '/metrics', '/metrics/slis', ...zpages, '/version'].sort();
 }

@@ -50,13 +50,14 @@ const kindMark = Buffer.from('{"kind":"');
 export const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** The served line: `stored` with `"resourceVersion":"<revision>"` inserted at `offset`, and a newline behind it. */
-export function spliceVersion(stored: Uint8Array, offset: number, revision: number): Buffer {
-  const insert = `,"resourceVersion":"${revision}"`;
-  const out = Buffer.allocUnsafe(stored.length + insert.length + 1);
+/** The served line: `stored` with `"resourceVersion":"<version>"` inserted at `offset`, and a newline behind it. */
+export function spliceVersion(stored: Uint8Array, offset: number, version: number | string): Buffer {
+  const insert = `,"resourceVersion":${typeof version === 'number' ? `"${version}"` : goJson(version)}`;
+  const length = Buffer.byteLength(insert);
+  const out = Buffer.allocUnsafe(stored.length + length + 1);
   out.set(stored.subarray(0, offset), 0);
-  out.write(insert, offset, 'latin1');
-  out.set(stored.subarray(offset), offset + insert.length);
+  out.write(insert, offset);
+  out.set(stored.subarray(offset), offset + length);
   out[out.length - 1] = newline;
   return out;
 }

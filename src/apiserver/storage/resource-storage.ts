@@ -122,6 +122,12 @@ export class ResourceStorage {
     return { entries, more: answer.more, remaining: answer.count - answer.kvs.length, revision: revision || answer.revision };
   }
 
+  /** What a creation would have stored, which a dry run answers: the version that came with it stays. */
+  notMade(key: string, object: UnknownObject): StoredObject {
+    const { namespace = '', name = '' } = object.metadata;
+    return new StoredObject({ key, namespace, name, revision: 0 }, object);
+  }
+
   /** An object that is not stored: what a dry run answers. */
   unstored(key: string, object: UnknownObject, revision: number): StoredObject {
     const { namespace = '', name = '' } = object.metadata;

@@ -91,7 +91,7 @@ export function encodeServed(object: UnknownObject): Buffer {
   const stored = encodeStored(canonical(object));
   if (!resourceVersion) return lineOf(stored);
   const offset = versionOffset(stored);
-  if (offset >= 0) return spliceVersion(stored, offset, Number(resourceVersion));
+  if (offset >= 0) return spliceVersion(stored, offset, resourceVersion);
   const ordered = canonical(object);
   ordered.metadata.resourceVersion = resourceVersion;
   return lineOf(encodeStored(ordered));

@@ -7,6 +7,8 @@ import { expandMacro } from './macros.ts';
 
 const primaries =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+/** What an operand may begin with, beside literals and names. */
+const beginnings: ReadonlySet<string> = new Set(['[', '{', '(', '.', '-', '!']);
 const reserved = new Set(
   'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
 );
@@ -257,7 +259,10 @@ class Parser {
     }
     if (this.#accept('[')) return this.#listLiteral(token.at);
     if (this.#accept('{')) return this.#mapLiteral(token.at);
-    return this.#fail(`Syntax error: mismatched input '${token.text}' expecting ${primaries}`);
+    // One token that is too many is named as such where the next could stand in its place.
+    const next = this.tokens[this.#next + 1];
+    const isExtra = next !== undefined && (['literal', 'ident'].includes(next.kind) || beginnings.has(next.text));
+    return this.#fail(`Syntax error: ${isExtra ? 'extraneous' : 'mismatched'} input '${token.text}' expecting ${primaries}`);
   }
 
   #identifier(): Node {

@@ -38,7 +38,7 @@ describe('text', () => {
 describe('structured', () => {
   test('as JSON', async () => {
     const { type, body, headers } = (await ask('/flagz', form('Flagz', 'v1beta1'))) ?? {};
-    expect(type).toBe('application/json');
+    expect(type).toBe('application/json;g=config.k8s.io;v=v1beta1;as=Flagz');
     expect(headers).not.toHaveProperty('warning');
     expect(JSON.parse(String(body))).toEqual({
       kind: 'Flagz',
@@ -52,7 +52,7 @@ describe('structured', () => {
 
   test('as YAML', async () => {
     const answer = await ask('/flagz', form('Flagz', 'v1beta1').replace('json', 'yaml'));
-    expect(answer?.type).toBe('application/yaml');
+    expect(answer?.type).toBe('application/yaml;g=config.k8s.io;v=v1beta1;as=Flagz');
     expect(answer?.body).toContain('kind: Flagz\n');
   });
 

@@ -86,9 +86,7 @@ const header = (component: string, page: string): string =>
   `\n${component} ${page}\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n`;
 
 function flagsText(component: string, flags: FlagTexts): string {
-  const lines = Object.keys(flags)
-    .sort()
-    .map((name) => `${name}=${flags[name]}\n`);
+  const lines = Object.entries(flags).map(([name, value]) => `${name}=${value}\n`);
   return `${header(component, 'flagz')}${lines.join('')}`;
 }
 
@@ -142,9 +140,12 @@ function statusText(component: string, status: Status): string {
   return `${header(component, 'statusz')}\n${lines.join('\n')}\n`;
 }
 
-function refusal(): ZpageAnswer {
+/** Whoever asked for plain JSON as well gets it in one line; everybody else may be a person. */
+function refusal(accept: string): ZpageAnswer {
   const { status } = notAcceptable([...Object.values(structured), plain]);
-  return { status: 406, type: structured.json, body: `${JSON.stringify(status)}\n` };
+  const isJson = parseAccept(accept).some(({ type, parameters }) => matches(type, structured.json) && !parameters.has('as'));
+  const body = isJson ? `${JSON.stringify(status)}\n` : JSON.stringify(status, undefined, 2);
+  return { status: 406, type: structured.json, body };
 }
 
 interface Asked extends ZpageRequest {
@@ -154,15 +155,18 @@ interface Asked extends ZpageRequest {
 
 function structuredAnswer(request: Asked, form: Form, value: object): ZpageAnswer {
   const { kind, component } = request;
+  const type = `${structured[form.is as 'json' | 'yaml']};g=${group};v=${form.version};as=${kind}`;
   const body = { kind, apiVersion: `${group}/${form.version}`, metadata: { name: component }, ...value };
   const page = kind.toLowerCase();
   const old = form.version === 'v1alpha1';
   const warning = `299 - "This version of the ${page} endpoint is deprecated. Please use a newer version."`;
   const headers = { 'cache-control': 'no-cache, private', ...(old && { warning }) };
-  if (form.is === 'yaml') return { status: 200, type: structured.yaml, body: formatYaml(body), headers };
+  if (form.is === 'yaml') return { status: 200, type, body: formatYaml(body), headers };
   const text = isPretty(request, form) ? JSON.stringify(body, undefined, 2) : `${JSON.stringify(body)}\n`;
-  return { status: 200, type: structured.json, body: text, headers };
+  return { status: 200, type, body: text, headers };
 }
+
+const inOrder = (flags: FlagTexts): FlagTexts => Object.fromEntries(Object.entries(flags).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** Answers `/flagz` and `/statusz`; undefined for every other path. */
 export async function routeZpage(request: ZpageRequest, pages: Zpages): Promise<ZpageAnswer | undefined> {
@@ -172,8 +176,8 @@ export async function routeZpage(request: ZpageRequest, pages: Zpages): Promise<
   if (!isFlags && path !== '/statusz') return undefined;
   const kind = isFlags ? 'Flagz' : 'Statusz';
   const form = negotiate(request.accept, kind);
-  if (form === undefined) return refusal();
-  const value = isFlags ? { flags: await flags() } : statusOf(pages);
+  if (form === undefined) return refusal(request.accept);
+  const value = isFlags ? { flags: inOrder(await flags()) } : statusOf(pages);
   if (form.is !== 'text') return structuredAnswer({ ...request, kind, component }, form, value);
   const body = 'flags' in value ? flagsText(component, value.flags) : statusText(component, value);
   return { status: 200, type: 'text/plain; charset=utf-8', body };

@@ -29,6 +29,10 @@ function lowerKeys(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [key.charAt(0).toLowerCase() + key.slice(1), lowerKeys(item)]));
 }
 
+/** Rules of an annotation get no defaults: where they name no policies they have none, and are refused for it. */
+const withPolicies = (rules: hpa.HPAScalingRules | undefined): hpa.HPAScalingRules | undefined =>
+  rules && { policies: [], ...rules };
+
 /** The value of an annotation, undefined when absent or no JSON. */
 function parsed<T>(annotations: Record<string, string> | undefined, name: string): T | undefined {
   const text = annotations?.[name];
@@ -50,7 +54,8 @@ export function toStorage(object: KubeObject): hpa.HorizontalPodAutoscaler {
   if (target !== undefined) metrics.push(cpuMetric(target));
   if (metrics.length === 0) metrics.push(cpuMetric());
   const behavior = lowerKeys(parsed(annotations, names.behaviorAnnotation)) as hpa.HorizontalPodAutoscalerBehavior | undefined;
-  const hasBehavior = behavior?.scaleUp !== undefined || behavior?.scaleDown !== undefined;
+  const scaling = { scaleUp: withPolicies(behavior?.scaleUp), scaleDown: withPolicies(behavior?.scaleDown) };
+  const hasBehavior = scaling.scaleUp !== undefined || scaling.scaleDown !== undefined;
   const { currentCPUUtilizationPercentage: current, ...sameStatus } = status ?? { currentReplicas: 0, desiredReplicas: 0 };
   const statuses = listed(parsed<V1Metric[]>(annotations, names.currentMetricsAnnotation))?.map(fromV1Status);
   const measured =
@@ -62,7 +67,7 @@ export function toStorage(object: KubeObject): hpa.HorizontalPodAutoscaler {
   const converted: hpa.HorizontalPodAutoscaler = {
     ...rest,
     metadata: { ...object.metadata },
-    spec: { ...same, minReplicas: same.minReplicas ?? 1, metrics, ...(hasBehavior && { behavior }) },
+    spec: { ...same, minReplicas: same.minReplicas ?? 1, metrics, ...(hasBehavior && { behavior: scaling }) },
     ...(status && { status: { ...sameStatus, ...(currentMetrics && { currentMetrics }), ...(conditions && { conditions }) } }),
   };
   names.dropRoundTripAnnotations(converted.metadata);

@@ -127,6 +127,9 @@ export function createOpenApi(
       const other = served ? undefined : await aggregator?.openApi.serveV3(request, name);
       if (other) return other;
       if (!served || !accepts(accept)) return empty(served ? 406 : 404);
+      const { serverRelativeURL = '' } = (await index.get())[name] ?? {};
+      const hash = hashIn(request.query);
+      if (hash !== '' && hash !== hashIn(serverRelativeURL.split('?')[1] ?? '')) return movedTo(serverRelativeURL);
       return documentOf(
         request,
         await built(path, json, (known) => documentV3({ table, schema, descriptions: known }, name)),
@@ -148,9 +151,17 @@ const empty = (status: number, headers: Record<string, string> = {}): DocumentOu
   headers,
 });
 
+const hashIn = (query: string): string => new URLSearchParams(query).get('hash') ?? '';
+
+/** Where the document of now is, for who asks for one of then. */
+const movedTo = (location: string): DocumentOutcome => ({
+  ...{ is: 'bytes', status: 301, type: json, body: '' },
+  headers: { location, vary: 'Accept' },
+});
+
 function documentOf({ headers, query, now }: Incoming, { bytes, etag }: Rendered, form: string): DocumentOutcome {
   if (headers['if-none-match'] === etag) return empty(304, { etag, vary: 'Accept' });
-  const cached: Record<string, string> = new URLSearchParams(query).has('hash')
+  const cached: Record<string, string> = hashIn(query)
     ? { 'cache-control': 'public, immutable', expires: new Date(now + 365 * 86_400_000).toUTCString() }
     : {};
   return { is: 'bytes', status: 200, type: form, body: bytes, headers: { etag, vary: 'Accept', ...cached }, shared: true };

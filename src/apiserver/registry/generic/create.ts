@@ -11,6 +11,7 @@ import { paced } from './paced.ts';
 import { beforeCreate } from './rules.ts';
 import { apiVersionText, type Door, type WriteContext } from './types.ts';
 import { dropNulls } from './values.ts';
+import { whyNoVersion } from './version-text.ts';
 
 /** Stores a new object. `object`: of the request's version, defaulted, private. */
 export async function create(context: WriteContext, object: UnknownObject): Promise<StoredObject> {
@@ -93,7 +94,7 @@ export async function tryInsert(
     await hooks.check(draft, undefined);
     await hooks.beginCreate(draft);
     await context.settings.rest();
-    beforeCreate(context, draft);
+    beforeCreate(context, draft, await hooks.problems(draft, undefined));
     await context.settings.rest();
     await validateAdmission(
       context,
@@ -115,10 +116,11 @@ async function commit(context: WriteContext, draft: UnknownObject, byUpdate: boo
   const object = context.resource.canonical(versions ? await versions.encode(draft) : draft);
   await context.settings.rest();
   context.request.cancellation.check();
-  const version = Number(object.metadata.resourceVersion ?? 0) || 0;
-  if (context.dryRun) return storage.read(key) ? undefined : storage.unstored(key, object, version);
+  const given = object.metadata.resourceVersion ?? '';
+  if (context.dryRun) return storage.read(key) ? undefined : storage.notMade(key, object);
   // Upstream's store says so, when all others have judged the object; what is no number it passes over.
-  if (version > 0 && !byUpdate) throw plainError('resourceVersion should not be set on objects to be created');
+  if (whyNoVersion(given) === undefined && Number(given) > 0 && !byUpdate)
+    throw plainError('resourceVersion should not be set on objects to be created');
   delete object.metadata.resourceVersion;
   return storage.create(key, object);
 }

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { jsonPatch, mergePatch } from '#apimachinery/patch';
-import { asLibraryWrites, conversionText, goText } from './patch-texts.ts';
+import { DecodeError } from '#apimachinery/schema';
+import { appliedText, asLibraryWrites, conversionText, goText } from './patch-texts.ts';
+import type { ServedResource } from './types.ts';
 
 const current = {
   kind: 'ConfigMap',
@@ -44,4 +46,18 @@ test.each([
 
 test('maps as Go prints them', () => {
   expect(goText({ b: [1, null], a: { c: true } })).toBe('map[a:map[c:true] b:[1 <nil>]]');
+});
+
+test.each([
+  ['illegal base64 data at input byte 0', 'error decoding from json: illegal base64 data at input byte 0'],
+  ['parsing time "x"', 'parsing time "x"'],
+  [
+    'json: cannot unmarshal number 1.5 into Go struct field Probe.port of type int32',
+    'json: cannot unmarshal number 1.5 into Go value of type int32',
+  ],
+])('what was applied and cannot be read is named: %s', (message, why) => {
+  const lease = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease' } as ServedResource;
+  expect(appliedText(lease, { name: 'a' }, new DecodeError(message))).toBe(
+    `failed to convert new object (/a; coordination.k8s.io/v1, Kind=Lease) to proper version: unable to convert unstructured object to coordination.k8s.io/v1, Kind=Lease: ${why}`,
+  );
 });

@@ -1,6 +1,6 @@
 // How upstream words a patch that cannot be read (k8s.io/apiserver/pkg/endpoints/handlers/patch.go): with the result as its JSON library writes
 // it, or with the map it was read into and the words of runtime.DefaultUnstructuredConverter.
-import { parseApiVersion, readApiVersion } from '#apimachinery/meta';
+import { type ObjectMeta, parseApiVersion, readApiVersion } from '#apimachinery/meta';
 import { type DecodeError, jsonKind } from '#apimachinery/schema';
 import { conversionProblem } from './kind-problems.ts';
 import { apiVersionText, type ServedResource } from './types.ts';
@@ -63,6 +63,18 @@ export function conversionText({ value, goType }: NonNullable<DecodeError['misma
   if (goType === 'string') return from === 'int64' ? `cannot convert ${from} to ${goType}` : `unrecognized type: ${goType}`;
   if (goType === 'bool') return `unrecognized type: ${goType}`;
   return goType.includes('.') ? `cannot restore struct from: ${from}` : `cannot convert ${from} to ${goType}`;
+}
+
+/** What a value's own reader says, as the converter tells it. */
+export const convertedText = (message: string): string => message.replace(/^illegal base64/, 'error decoding from json: $&');
+
+/** What was applied, of this name, cannot be read as the resource's type. */
+export function appliedText(resource: ServedResource, { namespace = '', name = '' }: ObjectMeta, error: DecodeError): string {
+  const type = `${resource.group}/${resource.version}, Kind=${resource.kind}`;
+  // Values with a reader of their own are told in its words: it knows of no field.
+  const own = /^json: cannot unmarshal (number \S+) into Go struct field \S+ of type (int32)$/.exec(error.message);
+  const why = own ? `json: cannot unmarshal ${own[1]} into Go value of type ${own[2]}` : convertedText(error.message);
+  return `failed to convert new object (${namespace}/${name}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${why}`;
 }
 
 /** The result calls itself something else than what the path names, or names itself by what is no text. */

@@ -17,7 +17,7 @@ import { deepCopy } from '#utils';
 import { dedupOwners, ensureName, ensureNamespace, keepFieldsReset } from './metadata.ts';
 import { admitUpdate, recordUpdate } from './put.ts';
 import { paced } from './paced.ts';
-import { asLibraryWrites, conversionText, goText, nameProblem } from './patch-texts.ts';
+import { appliedText, asLibraryWrites, convertedText, conversionText, goText, nameProblem } from './patch-texts.ts';
 import { apiVersionText, type Decoded, type Door, type WriteContext, type ServedResource } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
 
@@ -136,11 +136,11 @@ export function refusedPatch(
   const { type, body } = request;
   if (type !== 'application/strategic-merge-patch+json')
     return refusal(JSON.stringify(asLibraryWrites(patched, current, body)), why);
-  return refusal(goText(body), mismatch === undefined ? why : conversionText(mismatch));
+  return refusal(goText(body), mismatch === undefined ? convertedText(why) : conversionText(mismatch));
 }
 
 function decodePatched(
-  { resource }: WriteContext,
+  { resource, target }: WriteContext,
   request: PatchRequest,
   patched: unknown,
   refuse: (why: string, mismatch?: DecodeError['mismatch']) => StatusError,
@@ -151,7 +151,11 @@ function decodePatched(
   const problem = isStrategic(request) ? undefined : nameProblem(resource, patched);
   if (problem !== undefined) throw refuse(problem);
   try {
-    return read(resource, patched, request.fieldValidation !== 'Ignore');
+    const decoded = read(resource, patched, request.fieldValidation !== 'Ignore');
+    // Upstream reads what states no version as another object than the one that it goes on with.
+    if (!resource.custom && !isStrategic(request) && !(patched as UnknownObject).apiVersion)
+      throw badRequest(`the name of the object (${target.name} based on URL) was undeterminable: name must be provided`);
+    return decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw refuse(error.message, error.mismatch);
@@ -182,7 +186,7 @@ function applying(
     const current = live && resource.fromStorage(live);
     const merged = await paced(door.fieldManager.apply(current, config, writer), context.settings.rest);
     await context.settings.rest();
-    const applied = await typed(context, merged);
+    const applied = await typed(context, merged, config);
     applied.metadata ??= {};
     ensureNamespace(applied.metadata, context);
     ensureName(applied.metadata, context);
@@ -221,13 +225,17 @@ const read = (resource: ServedResource, value: unknown, strict: boolean): Decode
   resource.read ? resource.read(value, strict) : (decode(resource.schema, resource.typeName, value, { strict }) as Decoded);
 
 /** The result as the resource's type, private to this attempt. */
-async function typed({ resource, settings }: WriteContext, applied: UnknownObject): Promise<UnknownObject> {
+async function typed(
+  { resource, settings }: WriteContext,
+  applied: UnknownObject,
+  { metadata }: UnknownObject,
+): Promise<UnknownObject> {
   try {
     const { object } = resource.read ? resource.read(applied, false, undefined, 'kept') : read(resource, applied, false);
     await settings.rest();
     return deepCopy(object);
   } catch (error) {
-    if (error instanceof DecodeError) throw plainError(error.message);
+    if (error instanceof DecodeError) throw plainError(appliedText(resource, metadata, error));
     throw error;
   }
 }
