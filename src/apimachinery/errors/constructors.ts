@@ -203,8 +203,5 @@ export const tooLargeResourceVersion = (
     code: 504,
     reason: 'Timeout',
     message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
-    details: {
-      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-      ...(retryAfterSeconds > 0 && { retryAfterSeconds }),
-    },
+    details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds },
   });

@@ -113,11 +113,6 @@ it('a dry creation answers with the version that came with it, whatever it is', 
   expect((await create('99999999999999999999')).status).toBe(201);
 });
 
-it('a list at a version to come tells nobody to wait', async () => {
-  const { status, headers } = await ask('GET', `${core}/configmaps?resourceVersion=99999999&resourceVersionMatch=Exact`);
-  expect([status, headers['retry-after']]).toEqual([504, undefined]);
-});
-
 it('rules of scaling in an annotation get no policies by default', async () => {
   const behavior = '{"ScaleUp":{"StabilizationWindowSeconds":3}}';
   const answer = await ask(

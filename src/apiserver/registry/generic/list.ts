@@ -165,7 +165,7 @@ async function readPast(
   try {
     return await resource.storage.listPast(prefix, start, matches === undefined ? limit : 0, revision);
   } catch (error) {
-    if (isFutureRevision(error)) throw tooLargeResourceVersion(revision, resource.storage.feed.revision, 0);
+    if (isFutureRevision(error)) throw tooLargeResourceVersion(revision, resource.storage.feed.revision);
     if (!isHistoryGone(error)) throw error;
     if (!isContinuation) throw expired(expiredMessages.resourceVersion);
     throw inconsistentContinue(first, prefix);
