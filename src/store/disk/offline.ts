@@ -1,7 +1,7 @@
 // What can be done with a store's files while nobody has it open, or beside the one who has: look for damage, read it, begin it anew.
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { ensureDir, systemClock } from '#host';
+import { ensureDir, syncDir, systemClock } from '#host';
 import { silentLogger } from '#utils';
 import { CorruptError } from '../errors.ts';
 import { checkReadsMax, quotaBytesDefault } from '../limits.ts';
@@ -93,19 +93,21 @@ export interface Restored {
 }
 
 /**
- * Begins a store anew from a snapshot, which is read and verified first. What was there is kept beside it. Rejects with CorruptError, and with
- * LockedError while the store is open.
+ * Begins a store anew from a snapshot, which is read and verified first. It is made beside its place, so that a restore that is cut off changes nothing; what
+ * was there is kept. Rejects with CorruptError, and with LockedError while the store is open.
  */
 export async function restoreDiskStore(path: string, snapshot: Buffer): Promise<Restored> {
   const directory = resolve(path);
   const contents = decodeSnapshot(snapshot);
   const initial = aheadOf(contents, await newestIn(directory));
-  await ensureDir(dirname(directory));
-  const before = await moveAside(directory);
-  await mkdir(directory, { mode: 0o700 });
-  const lock = await lockDirectory(directory);
+  await assertUnlocked(directory);
+  const draft = `${directory}.moving`;
+  await ensureDir(draft);
+  const lock = await lockDirectory(draft);
+  // One of an earlier try.
+  for (const name of await readdir(draft)) if (name !== lockName) await rm(join(draft, name), { recursive: true });
   const { log } = await openLog({
-    disk: nodeDisk(directory),
+    disk: nodeDisk(draft),
     clock: systemClock(),
     logger: silentLogger,
     quotaBytes: quotaBytesDefault,
@@ -114,7 +116,15 @@ export async function restoreDiskStore(path: string, snapshot: Buffer): Promise<
     release: () => lock.release(),
   });
   await log.close();
+  const before = await moveAside(directory);
+  await rename(draft, directory);
+  await syncDir(dirname(directory));
   return { snapshot: contents.revision, revision: initial.revision, before };
+}
+
+/** Rejects with LockedError while somebody has the store open. */
+async function assertUnlocked(directory: string): Promise<void> {
+  if (await stat(directory).catch(() => undefined)) await (await lockDirectory(directory)).release();
 }
 
 /** The newest revision that clients of a store have seen; undefined: it is not there, or damaged, so that nobody can say. */

@@ -1,6 +1,6 @@
 // Snapshots in etcd's form: written and read back, refused when damaged, restored with all that the store had.
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -91,6 +91,21 @@ test('watches of after the snapshot end where it is restored, whatever was writt
   await restored.txn(put('/lost', 'again'));
   expect(await events).toMatchObject([{ kv: { modRevision: seen + 2, createRevision: seen + 2, version: 1 } }]);
   await restored.close();
+});
+
+test('a restore that was cut off has changed nothing, and the next one does not mind', async () => {
+  const [path, file] = [fresh(), fresh()];
+  const store = await openDiskStore({ path });
+  await store.txn(put('/kept', '1'));
+  await saveSnapshot(store, file);
+  await store.close();
+  await mkdir(join(`${path}.moving`, 'half'), { recursive: true });
+  const before = await openDiskStore({ path });
+  expect(before.rangeSync(all).kvs.map(({ key }) => key)).toEqual(['/kept']);
+  await before.close();
+  expect(await restoreSnapshot(path, file)).toMatchObject({ before: join(`${path}-before`, '1') });
+  await expect(stat(`${path}.moving`)).rejects.toThrow('ENOENT');
+  expect((await readdir(path)).filter((name) => name === 'half' || name === 'store.lock')).toEqual([]);
 });
 
 test('the mark of an earlier restore of etcd is no key, and leases with one id are one', () => {
