@@ -17,20 +17,27 @@ const text = (value) =>
     .replace(/Key: \/registry\//g, 'Key: /')
     .replace(/ in scheme "[^"]*"/g, ' in scheme "<scheme>"')
     .replace(/(dial tcp: lookup \S+) on [\d.]+:53/g, '$1')
-    .replace(/(ResourceVersion in (?:the )?(?:record|precondition): ?\(?)\d+/g, '$1<version>')
+    .replace(/(ResourceVersion in (?:the )?(?:record|precondition):? ?\(?)\d+/g, '$1<version>')
     .replace(/(\n|: )[ \t\u00a0]*(@@[^\n]*\n)?[ \t\u00a0-]*&?(\w+)\.[A-Z]\w*\{[\s\S]*$/, '$1<difference>');
 
+/** Owners stand in the order of their times, which the next second changes. */
+const ownersInOrder = (entries) => {
+  const place = (entry) => ['manager', 'operation', 'apiVersion', 'subresource'].map((name) => entry?.[name]).join(' ');
+  return entries.map((entry) => normal(entry)).sort((one, other) => place(one).localeCompare(place(other)));
+};
+
 function normal(value, key) {
+  if (Array.isArray(value) && key === 'managedFields') return ownersInOrder(value);
   if (Array.isArray(value)) return value.map((item) => normal(item, key === 'clusterIPs' ? 'clusterIP' : undefined));
   if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([name, item]) => [text(name), normal(item, name)]));
   if (drawn.has(key) && value !== null && value !== 'None' && value !== '' && value !== 0) return `<${key}>`;
   return typeof value === 'string' ? text(value) : value;
 }
 
-/** A table's ages are times in disguise, and nobody parses the words about its columns. */
-function steady(body) {
+/** A table's ages are times in disguise, a Service's address was drawn, and nobody parses the words about its columns. `columns`: those of the watch's first event. */
+export function steady(body, columns = []) {
   if (body?.kind !== 'Table') return body;
-  const ages = (body.columnDefinitions ?? []).flatMap(({ name }, at) => (/^(age|last seen|duration|last schedule)$/i.test(name) ? [at] : []));
+  const ages = (body.columnDefinitions ?? columns).flatMap(({ name }, at) => (/^(age|last seen|duration|last schedule|cluster-ip)$/i.test(name) ? [at] : []));
   for (const row of body.rows ?? []) for (const at of ages) row.cells[at] = '<age>';
   for (const column of body.columnDefinitions ?? []) delete column.description;
   return body;

@@ -16,8 +16,8 @@ const keys = ['a', '', 'Bad Key!', 'a/b', 'a/b/c', 'A.b_c', '-a', 'kubernetes.io
 const nameOf = (schema) => (schema.$ref ?? schema.allOf?.[0]?.$ref)?.split('/').at(-1);
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Draws with `chance` among the types of `schemas` (name -> OpenAPI v3 schema). */
-export function oddObjects(schemas, chance) {
+/** Draws with `chance` among the types of `schemas` (name -> OpenAPI v3 schema); `oddness` is the share of values that are not plausible. */
+export function oddObjects(schemas, chance, oddness = 1) {
   const resolve = (schema) => {
     const name = nameOf(schema);
     return name ? { name, ...(schemas[name] ?? {}) } : schema;
@@ -48,6 +48,7 @@ export function oddObjects(schemas, chance) {
   /** A value that is odd for the type. */
   const odd = (given) => {
     const schema = resolve(given);
+    if (oddness < 1 && !chance.chance(oddness)) return plausible(given);
     if (chance.chance(0.12)) return chance.pick(wrong);
     const list = given.enum ?? schema.enum;
     if (list && chance.chance(0.7)) return chance.pick([...list, `${list[0]}x`, '', list[0].toLowerCase()]);
@@ -116,6 +117,13 @@ export function oddObjects(schemas, chance) {
       for (let left = chance.pick([1, 1, 1, 2, 3]); left > 0; left--) changeIn({ $ref: typeName }, object, 0);
       return object;
     },
+    /** A copy of the valid object with one to three changes in `field`. */
+    changedIn(typeName, valid, field) {
+      const object = structuredClone(valid);
+      const property = resolve({ $ref: typeName }).properties?.[field] ?? {};
+      for (let left = chance.pick([1, 1, 2, 3]); left > 0; left--) changeIn(property, object[field], 1);
+      return object;
+    },
     /** A JSON merge patch that changes one place of the valid object. */
     mergePatch(typeName, valid) {
       const before = structuredClone(valid);
@@ -127,7 +135,8 @@ export function oddObjects(schemas, chance) {
   };
 }
 
-function mergeBetween(before, after) {
+/** The JSON merge patch that makes `after` of `before`. */
+export function mergeBetween(before, after) {
   if (!isObject(before) || !isObject(after)) return after;
   const patch = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {

@@ -4,13 +4,11 @@
 // Prints the classes of differences, the most frequent first, with the request of an example; ends with "N requests, N differ".
 //
 //   SAGONG_UPSTREAM_BIN=DIR node test/interop/side-by-side/odd-requests.mjs [--seed N] [--count N] [--kind NAME] [--form NAME] [--examples N] [--upstream URL --sagong URL]
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { parseAllDocuments } from 'yaml';
 import { compareAnswers } from './answers.mjs';
 import { Tally } from './differences.mjs';
 import { requestForms } from './forms.mjs';
+import { kindsOf } from './kinds.mjs';
 import { oddObjects } from './odd-objects.mjs';
 import { random } from './random.mjs';
 import { pairOf } from './servers.mjs';
@@ -22,36 +20,6 @@ const { values: options } = parseArgs({
 const seed = Number(options.seed ?? 1);
 const count = Number(options.count ?? 2000);
 const atOnce = 8;
-const fixtures = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../../kinds/fixtures.yaml');
-
-/** Kinds whose objects the two servers cannot have alike. */
-const leftOut = new Set(['APIService']);
-
-/** Each kind: its valid object, schema and resource, from upstream's discovery and OpenAPI. */
-async function kindsOf(server, namespace) {
-  const schemas = {};
-  const { body: index } = await server.json('GET', '/openapi/v3');
-  for (const path of Object.keys(index.paths)) Object.assign(schemas, (await server.json('GET', `/openapi/v3/${path}`)).body.components?.schemas);
-  const typeNames = {};
-  for (const [name, schema] of Object.entries(schemas))
-    for (const gvk of schema['x-kubernetes-group-version-kind'] ?? [])
-      typeNames[`${gvk.group === '' ? '' : `${gvk.group}/`}${gvk.version} ${gvk.kind}`] ??= name;
-  const kinds = [];
-  for (const document of parseAllDocuments(readFileSync(fixtures, 'utf8'))) {
-    const valid = document.toJSON();
-    if (!valid?.kind || leftOut.has(valid.kind)) continue;
-    const base = valid.apiVersion.includes('/') ? `/apis/${valid.apiVersion}` : `/api/${valid.apiVersion}`;
-    const { body: list } = await server.json('GET', base);
-    const resource = list.resources?.find(({ kind, name }) => kind === valid.kind && !name.includes('/'));
-    if (!resource) continue;
-    const subresources = list.resources.filter(({ name }) => name.startsWith(`${resource.name}/`)).map(({ name, verbs, kind }) => ({ name: name.split('/')[1], verbs, kind }));
-    if (resource.namespaced) valid.metadata.namespace = namespace;
-    const prefix = resource.namespaced ? `${base}/namespaces/${namespace}` : base;
-    kinds.push({ kind: valid.kind, typeName: typeNames[`${valid.apiVersion} ${valid.kind}`], valid, resource, subresources, collection: `${prefix}/${resource.name}`, everywhere: `${base}/${resource.name}` });
-  }
-  return { kinds, schemas };
-}
-
 async function main() {
   const pair = await pairOf(options);
   const namespace = `odd-${seed}-${Date.now() % 100000}`;

@@ -47,7 +47,43 @@ export function api(url, token = 'admin') {
     const answer = await call(method, path, body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': type } });
     return { ...answer, body: JSON.parse(answer.text) };
   };
-  return { url, call, json, close: () => agent.destroy() };
+  const watch = (path, headers = {}) => watched(`${url}${path}`, { authorization: `Bearer ${token}`, accept: 'application/json', ...headers });
+  return { url, call, json, watch, close: () => agent.destroy() };
+}
+
+/** A watch: its events as they come, each a line of JSON. `until` waits for one, `close` ends it. */
+function watched(url, headers) {
+  const lines = [];
+  const waiting = new Set();
+  let [rest, ended] = ['', ''];
+  const tell = () => [...waiting].forEach((look) => look());
+  const end = (why) => { ended ||= why; tell(); };
+  const sent = request(url, { agent: false, rejectUnauthorized: false, headers }, (response) => {
+    if (response.statusCode !== 200) end(`status ${response.statusCode}`);
+    response.setEncoding('utf8').on('data', (text) => {
+      const parts = (rest + text).split('\n');
+      rest = parts.pop();
+      lines.push(...parts);
+      tell();
+    });
+    response.on('close', () => end('closed'));
+  });
+  sent.on('error', (error) => end(error.message)).end();
+  const until = (wanted) =>
+    new Promise((done, failed) => {
+      const timer = setTimeout(() => { ended ||= 'no such event'; look(); }, requestTimeoutMs);
+      const look = () => {
+        const found = lines.some(wanted);
+        if (!found && !ended) return;
+        clearTimeout(timer);
+        waiting.delete(look);
+        if (found) done();
+        else failed(new Error(`${url}: ${ended}`));
+      };
+      waiting.add(look);
+      look();
+    });
+  return { lines, until, close: () => sent.destroy() };
 }
 
 /** Starts etcd, upstream's apiserver and ours, and waits until both are ready. `close` ends them and removes what they wrote. */
