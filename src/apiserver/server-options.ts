@@ -8,7 +8,7 @@ import type { Clock, Logger, Rng } from '#utils';
 import type { WireRequest, WireResponse, WireUpgrade } from '#wire';
 import type { Aggregator } from './aggregation/index.ts';
 import type { AuditTrail } from './audit/index.ts';
-import type { OnDecision, OnImpersonation } from './authorization/types.ts';
+import type { Authorizer } from './authorization/types.ts';
 import type { Refusal } from './chain/refusals.ts';
 import type { Gather } from './decisions/index.ts';
 import type { PublishedDocument } from './endpoints/published-document.ts';
@@ -26,13 +26,9 @@ import type { ReadOnlyCluster } from './storage/read-only-cluster.ts';
 /** The parts that decide who may do what, made once the cluster can be read. All optional: without them everyone may do everything. */
 export interface ApiServerParts {
   authenticate?(credentials: Credentials): Promise<UserInfo> | UserInfo;
-  impersonate?(
-    credentials: Credentials,
-    asked: Attributes,
-    onImpersonation?: OnImpersonation,
-  ): Promise<UserInfo | undefined> | UserInfo | undefined;
-  /** Rejects with 403. */
-  authorize?(asked: Attributes, onDecision?: OnDecision): Promise<void> | void;
+  authorizer?: Authorizer;
+  /** It is called with what the authorizer has allowed, and rejects with what is answered instead. */
+  onAllowed?(asked: Attributes): Promise<void>;
   admission?: AdmissionChain;
   special?: readonly SpecialRest[];
   /** Group versions without storage. */

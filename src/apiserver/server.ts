@@ -7,11 +7,11 @@ import { createTurnstile, createTurns } from '#host';
 import { type Logger, type Rng, silentLogger } from '#utils';
 import { createMemoryTransport } from './adapters/memory.ts';
 import { ownDomain } from './adapters/own-domain.ts';
-import { upgradeExchange } from './adapters/upgrade.ts';
-import { wireIncoming } from './adapters/wire.ts';
+import { wayOverWire } from './adapters/wire.ts';
 import { converterFactory } from './apiextensions/conversion/converter.ts';
 import { serveDefinitions } from './apiextensions/serve-definitions.ts';
-import type { OnDecision, OnImpersonation } from './authorization/types.ts';
+import { createImpersonation } from './authorization/index.ts';
+import type { Authorizer } from './authorization/types.ts';
 import { serveBuiltins } from './builtin-resources.ts';
 import { createChain, type Next } from './chain/chain.ts';
 import type { Seats } from './chain/links/limit.ts';
@@ -31,7 +31,7 @@ import type { AdmissionChain, Randomness } from './registry/generic/types.ts';
 import { ResourceTable } from './registry/resource-table.ts';
 import type { SpecialRest } from './registry/special.ts';
 import type { ClusterWriter } from './registry/writer.ts';
-import type { Attributes, Credentials, Target, UserInfo } from './request/request.ts';
+import type { Target, UserInfo } from './request/request.ts';
 import { restsOf } from './rests.ts';
 import type { ApiServer, ApiServerOptions, ApiServerParts } from './server-options.ts';
 import { defaultSettings, kindSettingsOf, type ServerSettings } from './settings.ts';
@@ -50,6 +50,7 @@ const randomnessOf = (rng: Rng): Randomness => ({
 });
 
 const everyone: UserInfo = { name: 'system:admin', groups: ['system:masters', 'system:authenticated'] };
+const everything: Authorizer = { authorize: () => ({ allowed: true, reason: '' }) };
 const noAdmission: AdmissionChain = { admit() {}, validate() {} };
 
 /** What everything stands on: the store's objects in memory, and the server's own reads and writes of them. */
@@ -123,12 +124,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const memory = { context, serve, turn: createTurnstile({ clock, turns: createTurns(clock) }) };
   const inOwnDomain = ownDomain();
   return {
-    async handle(request, response) {
-      await serve(wireIncoming(context, { request, response }));
-    },
-    async upgrade(upgrade) {
-      await serve(wireIncoming(context, upgradeExchange(upgrade)));
-    },
+    ...wayOverWire({ context, serve }),
     start: () => starting.begin(),
     transport: (user, userAgent = 'sagong') => inOwnDomain(createMemoryTransport(memory, user, userAgent)),
     cluster,
@@ -231,10 +227,10 @@ function chainOf(
   const services = {
     clock: context.clock,
     logger: context.logger,
-    authenticate: (credentials: Credentials) => parts.authenticate?.(credentials) ?? everyone,
-    impersonate: (credentials: Credentials, asked: Attributes, onImpersonation?: OnImpersonation) =>
-      parts.impersonate?.(credentials, asked, onImpersonation),
-    authorize: (asked: Attributes, onDecision?: OnDecision) => parts.authorize?.(asked, onDecision),
+    authenticate: parts.authenticate ?? (() => everyone),
+    impersonate: parts.authorizer && createImpersonation(parts.authorizer),
+    authorizer: parts.authorizer ?? everything,
+    onAllowed: parts.onAllowed,
     audit: options.audit,
     seats,
     remotes: parts.aggregator,

@@ -2,18 +2,19 @@
 import { StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { PassThrough, type Writable } from '../platform/streams.ts';
 import { distinctHeaders, type ResponseHeaders, type WireRequest, type WireResponse, type WireUpgrade } from '#wire';
+import type { Next } from '../chain/chain.ts';
 import type { Body, Incoming } from '../chain/incoming.ts';
 import type { RawExchange } from '../registry/special.ts';
 import { Cancellation } from '../request/cancellation.ts';
 import { createNotes, type Notes } from '../request/notes.ts';
-import { readOptions, type RequestOptions } from '../request/options.ts';
-import { readPath } from '../request/path.ts';
-import type { Headers, RequestProgress, Target, UserInfo } from '../request/request.ts';
+import type { Headers, RequestOptions, RequestProgress, Target, UserInfo } from '../request/request.ts';
+import { readUri } from '../request/uri.ts';
 import type { AnswerContext } from '../endpoints/answer-context.ts';
 import { bodyEncoding, decodeBody, type RawBody, readBytes } from '../endpoints/body.ts';
 import { patchText, patchTypes } from '../endpoints/patch-body.ts';
 import { deleteOptionsBody } from '../endpoints/write-options.ts';
 import type { WriteSettings } from '../registry/generic/types.ts';
+import { upgradeExchange } from './upgrade.ts';
 import { WireReply } from './wire-reply.ts';
 
 export interface WireExchange {
@@ -61,12 +62,11 @@ class WireIncoming implements Incoming {
     this.via = component ? 'memory' : 'wire';
     this.user = component ?? nobody;
     this.progress = component ? 'identified' : 'received';
-    const at = uri.indexOf('?');
     this.method = method;
     this.uri = uri;
-    this.path = at < 0 ? uri : uri.slice(0, at);
-    this.query = at < 0 ? '' : uri.slice(at + 1);
-    const { verb, target, segments, options } = readPath(method, this.path, readOptions(this.query));
+    const { path, query, verb, target, segments, options } = readUri(method, uri);
+    this.path = path;
+    this.query = query;
     this.verb = verb;
     this.target = target;
     this.segments = segments;
@@ -101,6 +101,16 @@ class WireIncoming implements Incoming {
 }
 
 export const wireIncoming = (context: AnswerContext, exchange: WireExchange): Incoming => new WireIncoming(context, exchange);
+
+/** What a listener hands requests and upgrades to: both are read here and take the same chain. */
+export const wayOverWire = ({ context, serve }: { context: AnswerContext; serve: Next }) => ({
+  async handle(request: WireRequest, response: WireResponse): Promise<void> {
+    await serve(wireIncoming(context, { request, response }));
+  },
+  async upgrade(upgrade: WireUpgrade): Promise<void> {
+    await serve(wireIncoming(context, upgradeExchange(upgrade)));
+  },
+});
 
 const customPatchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
 

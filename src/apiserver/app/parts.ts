@@ -2,7 +2,6 @@
 // (k8s.io/kubernetes pkg/kubeapiserver/options, pkg/controlplane/apiserver).
 import { networkInterfaces } from '../platform/network.ts';
 import { createPublicKey } from '../platform/crypto.ts';
-import { internalError } from '#apimachinery/errors';
 import { generateKeyPair, jwtSigner, parsePrivateKey } from '#pki';
 import type { Rng } from '#utils';
 import { createAggregator } from '../aggregation/index.ts';
@@ -15,10 +14,9 @@ import {
   measuredPlugins,
 } from '../admission/index.ts';
 import type { Authentication } from '../authentication/index.ts';
-import { asksToImpersonate, createImpersonation, forbiddenError } from '../authorization/index.ts';
 import { createGather } from '../decisions/index.ts';
 import { bootstrapHooks, KubernetesServiceController } from '../bootstrap/index.ts';
-import type { Authorizer, Decision } from '../authorization/types.ts';
+import type { Authorizer } from '../authorization/types.ts';
 import type { WebhookReach } from '../outbound/webhook-client.ts';
 import type { AdmissionChain } from '../registry/generic/types.ts';
 import type { StorageHook } from '../registry/generic/storage-hook.ts';
@@ -80,8 +78,7 @@ export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps,
   };
   return {
     authenticate: (credentials) => authentication.authenticate(credentials),
-    impersonate: impersonateBy(authorizer),
-    authorize: authorizeBy(authorizer),
+    authorizer,
     admission: admissionOf(options, deps, input, { authorizer, webhooks }),
     special: [...core.endpoints, ...specialEndpoints(options, authentication, authorizer, input)],
     virtual,
@@ -123,30 +120,6 @@ export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps,
       ...(options.proxyClient && { clientCertificate: options.proxyClient }),
       ...(deps.dialService && { dial: deps.dialService }),
     }),
-  };
-}
-
-const authorizeBy =
-  (authorizer: Authorizer): NonNullable<ApiServerParts['authorize']> =>
-  (asked, onDecision) => {
-    const decision = authorizer.authorize(asked);
-    const check = (decided: Decision): void => {
-      onDecision?.(decided);
-      if (decided.allowed) return;
-      if (decided.error !== undefined) throw internalError(decided.error);
-      throw forbiddenError(asked, decided.reason);
-    };
-    return decision instanceof Promise ? decision.then(check) : check(decision);
-  };
-
-function impersonateBy(authorizer: Authorizer): NonNullable<ApiServerParts['impersonate']> {
-  const impersonate = createImpersonation(authorizer);
-  return (credentials, asked, onImpersonation) => {
-    if (!asksToImpersonate(credentials)) return undefined;
-    return impersonate(credentials, asked).then((found) => {
-      if (found) onImpersonation?.(found.user, found.constraint);
-      return found?.user;
-    });
   };
 }
 

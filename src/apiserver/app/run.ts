@@ -182,15 +182,7 @@ const ownAddress = ({ bindAddress: host, securePort: port, reusePort }: KubeApiS
 });
 
 const gated = (parts: ApiServerParts, gate: RequestGate | undefined): ApiServerParts =>
-  gate
-    ? {
-        ...parts,
-        async authorize(asked, onDecision) {
-          await parts.authorize?.(asked, onDecision);
-          await gate.before(asked);
-        },
-      }
-    : parts;
+  gate ? { ...parts, onAllowed: (asked) => gate.before(asked) } : parts;
 
 function openStore(location: StoreLocation, clock: Clock, logger: Logger): Promise<Store> {
   const { etcdServers, etcdTls, dataDir: path, mustExist = false, quotaBytes = 0 } = location;

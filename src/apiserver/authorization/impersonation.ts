@@ -223,11 +223,16 @@ async function attempt(authorizer: Authorizer, mode: Mode, wanted: Wanted, reque
 
 /**
  * Answers the user to act as, given the request as `request.user` makes it; undefined without impersonation headers. Rejects with 400 or
- * 403. `onImpersonated` learns the constraint ('' for legacy) for the audit log.
+ * 403. `constraint` is for the audit log: the verb of the constrained mode that allowed it, '' for legacy.
  */
-export function createImpersonation(authorizer: Authorizer) {
+export type Impersonation = (
+  source: Credentials,
+  request: Attributes,
+) => Promise<{ user: UserInfo; constraint: string } | undefined>;
+
+export function createImpersonation(authorizer: Authorizer): Impersonation {
   const lastMode = new Map<string, Mode>();
-  return async (source: Credentials, request: Attributes): Promise<{ user: UserInfo; constraint: string } | undefined> => {
+  return async (source, request) => {
     const wanted = wantedUser(source);
     if (!wanted) return undefined;
     const last = lastMode.get(request.user.name);

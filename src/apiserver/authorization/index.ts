@@ -3,7 +3,7 @@ export { forbiddenError } from './messages.ts';
 export { createNodeAuthorizer } from './node.ts';
 export { RbacAuthorizer } from './rbac.ts';
 export { mastersAuthorizer, unionAuthorizer } from './union.ts';
-export { asksToImpersonate, createImpersonation } from './impersonation.ts';
+export { asksToImpersonate, createImpersonation, type Impersonation } from './impersonation.ts';
 export {
   type AuthorizerConfiguration,
   authorizersOfModes,

@@ -1,4 +1,4 @@
-// What decides whether a user may do something, and who else hears of it.
+// What decides whether a user may do something.
 import type { Attributes, UserInfo } from '../request/request.ts';
 
 export interface Decision {
@@ -10,12 +10,6 @@ export interface Decision {
   /** Why an authorizer could not say; unless another allows, the request fails with it. */
   error?: string;
 }
-
-/** Called with a decision before it takes effect. */
-export type OnDecision = (decision: Decision) => void;
-
-/** Called with the user a client acts as and the verb of the constrained mode that allowed it ('' for the plain one). */
-export type OnImpersonation = (user: UserInfo, constraint: string) => void;
 
 export interface Authorizer {
   authorize(attributes: Attributes): Decision | Promise<Decision>;

@@ -2,7 +2,7 @@
 // Requests over a connection, over a transport in memory and on raw paths all take it; they differ in how they are read and answered.
 import type { Incoming } from './incoming.ts';
 import { authenticate, authorize, impersonate } from './links/access.ts';
-import { aggregate, answer, send } from './links/answer.ts';
+import { answer } from './links/answer.ts';
 import { bound, deadline } from './links/bounds.ts';
 import { limit } from './links/limit.ts';
 import { audit, observe } from './links/record.ts';
@@ -11,6 +11,19 @@ import type { Outcome } from './outcome.ts';
 
 export type Next = (request: Incoming) => Promise<Outcome>;
 export type Link = (request: Incoming, next: Next) => Promise<Outcome>;
+
+/** Hands the outcome to whoever asked. */
+const send: Link = async (request, next) => {
+  const outcome = await next(request);
+  if (outcome.is !== 'failed') await request.reply.send(outcome);
+  return outcome;
+};
+
+/** Hands requests for what other API servers serve on to them (k8s.io/kube-aggregator/pkg/apiserver). */
+const aggregate =
+  ({ remotes }: ChainServices): Link =>
+  (request, next) =>
+    remotes?.serve(request) ?? next(request);
 
 const links = (services: ChainServices): Link[] => [
   observe(services), //      counts and times it

@@ -1,7 +1,8 @@
 // What the links of the chain work with.
 import type { Logger, Clock } from '#utils';
 import type { AuditTrail } from '../audit/index.ts';
-import type { OnDecision, OnImpersonation } from '../authorization/types.ts';
+import type { Impersonation } from '../authorization/index.ts';
+import type { Authorizer } from '../authorization/types.ts';
 import type { Attributes, Credentials, UserInfo } from '../request/request.ts';
 import type { Refusals } from './refusals.ts';
 import type { RequestObserver } from './request-metrics.ts';
@@ -20,14 +21,11 @@ export interface ChainServices {
   logger: Logger;
   /** Rejects with 401. */
   authenticate(credentials: Credentials): Promise<UserInfo> | UserInfo;
-  /** The user the client wants to act as, if it asks for one. Rejects with 400 or 403. */
-  impersonate(
-    credentials: Credentials,
-    asked: Attributes,
-    onImpersonation?: OnImpersonation,
-  ): Promise<UserInfo | undefined> | UserInfo | undefined;
-  /** Rejects with 403. */
-  authorize(asked: Attributes, onDecision?: OnDecision): Promise<void> | void;
+  /** Undefined: nobody acts as somebody else. */
+  impersonate: Impersonation | undefined;
+  authorizer: Authorizer;
+  /** It is called with what the authorizer has allowed, and rejects with what is answered instead; undefined: every allowed request goes on. */
+  onAllowed: ((asked: Attributes) => Promise<void>) | undefined;
   /** Undefined: requests are not recorded. */
   audit: AuditTrail | undefined;
   seats: Seats;

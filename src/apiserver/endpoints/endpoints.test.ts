@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { StatusError } from '#apimachinery/errors';
 import { decodeContinue, encodeContinue } from '../registry/generic/continue-token.ts';
 import { boundedSeats } from '../chain/links/limit.ts';
-import { noOptions, readOptions } from '../request/options.ts';
-import { readPath } from '../request/path.ts';
+import { readUri } from '../request/uri.ts';
 import { negotiate } from './negotiation.ts';
 
 const none = new URLSearchParams();
@@ -18,22 +17,22 @@ describe('what a path asks for', () => {
     ['GET', '/apis/apps/v1/watch/namespaces/a/deployments', 'watch', { group: 'apps', resource: 'deployments' }],
     ['POST', '/api/v1/namespaces/a/pods/p/eviction', 'create', { subresource: 'eviction' }],
     ['GET', '/api/v1/namespaces/a/configmaps/a%2Fb', 'get', { name: 'a', subresource: 'b' }],
-  ])('%s %s: %s', (method, path, verb, target) => expect(readPath(method, path, noOptions)).toMatchObject({ verb, target }));
+  ])('%s %s: %s', (method, path, verb, target) => expect(readUri(method, path)).toMatchObject({ verb, target }));
 
   it.each(['/healthz', '/apis/apps', '/api', '/'])('%s is no resource', (path) =>
-    expect(readPath('GET', path, noOptions)).toMatchObject({ verb: 'get', target: undefined }),
+    expect(readUri('GET', path)).toMatchObject({ verb: 'get', target: undefined }),
   );
 
   it('is a watch by the parameter or the old path', () => {
-    const verb = (value: string) => readPath('GET', '/api/v1/pods', readOptions(`watch=${value}`)).verb;
+    const verb = (value: string) => readUri('GET', `/api/v1/pods?watch=${value}`).verb;
     expect(['1', 'true', '', '0', 'false'].map(verb)).toEqual(['watch', 'watch', 'watch', 'list', 'list']);
-    expect(readPath('GET', '/api/v1/watch/pods', noOptions).options.watch).toBe(true);
+    expect(readUri('GET', '/api/v1/watch/pods').options.watch).toBe(true);
   });
 });
 
 describe('options of a query', () => {
   it('are typed, the first of several counts, and what is no number is kept as a problem', () => {
-    expect(readOptions('limit=5&limit=7&watch=0&dryRun=All&dryRun=x&force&command=a&timeoutSeconds=1s')).toEqual({
+    expect(readUri('GET', '/?limit=5&limit=7&watch=0&dryRun=All&dryRun=x&force&command=a&timeoutSeconds=1s').options).toEqual({
       limit: 5,
       watch: false,
       dryRun: ['All', 'x'],

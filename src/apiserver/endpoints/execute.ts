@@ -14,7 +14,7 @@ import type { DeleteOptions } from '../registry/generic/delete-options.ts';
 import type { Door, WriteContext, ServedResource } from '../registry/generic/types.ts';
 import { startWatch } from '../registry/generic/watch.ts';
 import type { Outcome } from '../chain/outcome.ts';
-import { boolOf } from '../request/options.ts';
+import { boolOf } from '../request/uri.ts';
 import { scaleRequest } from './scale-request.ts';
 import { checkDeleteOptions, type WriteOptions, writeOptions } from './write-options.ts';
 import { bodyTarget, contextOf, get, patchBody, type ResourceCall, taken } from './resource-call.ts';

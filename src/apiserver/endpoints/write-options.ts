@@ -7,7 +7,7 @@ import { decode, DecodeError, type SchemaTable } from '#apimachinery/schema';
 import { validateDeleteOptions, validatePatchOptions, validateWriteOptions } from '#apimachinery/validation';
 import type { DeleteOptions } from '../registry/generic/delete-options.ts';
 import type { FieldValidation } from '../chain/incoming.ts';
-import type { RequestOptions } from '../request/options.ts';
+import type { RequestOptions } from '../request/request.ts';
 import type { WriteSettings } from '../registry/generic/types.ts';
 import { checkIsObject, parseText, type RawBody } from './body.ts';
 

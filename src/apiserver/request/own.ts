@@ -1,8 +1,7 @@
 // A request that no client sent: what the server's own parts ask of the registry.
 import { neverCancelled } from './cancellation.ts';
 import { createNotes } from './notes.ts';
-import { noOptions } from './options.ts';
-import type { Request, Target, UserInfo } from './request.ts';
+import { noOptions, type Request, type Target, type UserInfo } from './request.ts';
 
 const none: readonly string[] = [];
 const noHeaders = Object.freeze({});

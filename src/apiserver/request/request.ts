@@ -2,7 +2,6 @@
 // (`RequestData`); what only works in this process stands beside it (`Request`).
 import type { Cancellation } from './cancellation.ts';
 import type { Notes } from './notes.ts';
-import type { RequestOptions } from './options.ts';
 
 export interface UserInfo {
   name: string;
@@ -33,6 +32,38 @@ export interface Attributes {
   path?: string;
   options?: Pick<RequestOptions, 'fieldSelector' | 'labelSelector'>;
 }
+
+/** The options of a request (metav1.ListOptions, CreateOptions, DeleteOptions, ...). */
+export interface RequestOptions {
+  labelSelector?: string;
+  fieldSelector?: string;
+  resourceVersion?: string;
+  resourceVersionMatch?: string;
+  limit?: number;
+  continue?: string;
+  watch?: boolean;
+  allowWatchBookmarks?: boolean;
+  sendInitialEvents?: boolean;
+  timeoutSeconds?: number;
+  dryRun?: readonly string[];
+  fieldManager?: string;
+  fieldValidation?: string;
+  /** Server-side apply: takes over fields owned by others. */
+  force?: boolean;
+  gracePeriodSeconds?: number;
+  orphanDependents?: boolean;
+  propagationPolicy?: string;
+  /** Preconditions of a DELETE without a body. */
+  uid?: string;
+  /** The client's own bound on the request: a Go duration. */
+  timeout?: string;
+  /** Of a GET, once: no longer supported. */
+  export?: string;
+  /** What is wrong with the text of a number, by its parameter. */
+  problems?: Readonly<Record<string, string>>;
+}
+
+export const noOptions: RequestOptions = Object.freeze({});
 
 /** Names are lower case; the lines of a repeated header stay apart. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;

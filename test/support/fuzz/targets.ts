@@ -19,8 +19,7 @@ import { parseSchedule } from '../../../src/api/batch/cronjob/schedule.ts';
 import { follow, pathOf, Visits } from '../../../src/apiserver/apiextensions/json-path/index.ts';
 import { readClaims } from '../../../src/apiserver/authentication/service-account-claims.ts';
 import { decodeContinue } from '../../../src/apiserver/registry/generic/continue-token.ts';
-import { noOptions, readOptions } from '../../../src/apiserver/request/options.ts';
-import { readPath } from '../../../src/apiserver/request/path.ts';
+import { readUri } from '../../../src/apiserver/request/uri.ts';
 import { parseCloudConfig } from '../../../src/cloud/server/config-file.ts';
 import { parseIni } from '../../../src/cloud-provider/kit/ini.ts';
 import { parseLogLine } from '../../../src/kubelet/logs/cri-log.ts';
@@ -234,12 +233,12 @@ export const targets: readonly FuzzTarget[] = [
       'dryRun=All&dryRun=All&fieldManager=m&%zz=%',
       'resourceVersion=10&timeoutSeconds=-1',
     ],
-    readOptions,
+    (text) => readUri('GET', `/api/v1/pods?${text}`).options,
   ),
   ofText(
     'paths',
     ['/api/v1/namespaces/a/pods/b/exec', '/apis/apps/v1/watch/deployments', '/api/v1/nodes/%2e%2e/proxy/x%00y', '//a/../b'],
-    (text) => readPath('GET', text, noOptions),
+    (text) => readUri('GET', text),
   ),
   ofText('continue tokens', [Buffer.from('{"v":"meta.k8s.io/v1","rv":5,"start":"a/b\\u0000"}').toString('base64url')], (text) =>
     decodeContinue(text, '/registry/pods/'),

@@ -1,8 +1,9 @@
 // Who asks, who they act as, and whether they may do it (k8s.io/apiserver/pkg/endpoints/filters: authentication.go, impersonation, authorization.go).
-import { StatusError } from '#apimachinery/errors';
+import { internalError, StatusError } from '#apimachinery/errors';
 import { recordDecision } from '../../audit/index.ts';
+import { asksToImpersonate, forbiddenError } from '../../authorization/index.ts';
 import type { Decision } from '../../authorization/types.ts';
-import { aboutOneObject } from '../../request/path.ts';
+import { aboutOneObject } from '../../request/uri.ts';
 import type { Link } from '../chain.ts';
 import type { Outcome } from '../outcome.ts';
 import type { ChainServices } from '../services.ts';
@@ -34,43 +35,48 @@ export const authenticate =
     return user instanceof Promise ? user.then(known, unknown) : known(user);
   };
 
+/** Finds the user that this one acts as; most requests do not ask for that. */
 export const impersonate =
-  (services: ChainServices): Link =>
+  ({ impersonate: find }: ChainServices): Link =>
   (request, next) => {
-    const { audit } = request.notes;
-    const onImpersonation = audit && ((user: typeof request.user, constraint: string) => audit.impersonate(user, constraint));
-    const as = (other: typeof request.user | undefined): Promise<Outcome> => {
-      if (other) request.user = other;
+    if (!find || !asksToImpersonate(request)) return next(request);
+    return find(request, aboutOneObject(request)).then((other) => {
+      if (other) {
+        request.notes.audit?.impersonate(other.user, other.constraint);
+        request.user = other.user;
+      }
       return next(request);
-    };
-    const other = services.impersonate(request, aboutOneObject(request), onImpersonation);
-    return other instanceof Promise ? other.then(as) : as(other);
+    });
   };
 
-/** Whether the user may do what they ask for. */
+/** Asks the authorizer, and refuses with 403 what it does not allow. */
 export const authorize =
-  (services: ChainServices): Link =>
+  ({ authorizer, onAllowed, clock, observer }: ChainServices): Link =>
   (request, next) => {
-    const { audit } = request.notes;
-    const onDecision = audit && ((decision: Decision) => recordDecision(audit, decision));
-    const { clock, observer } = services;
+    const asked = aboutOneObject(request);
     const started = clock.monotonic();
-    const decided = (result: 'allowed' | 'denied' | 'error'): void =>
+    const observe = (result: 'allowed' | 'denied' | 'error'): void =>
       observer.authorized(result, (clock.monotonic() - started) / 1000);
-    const allowed = (): Promise<Outcome> => {
-      decided('allowed');
+    const go = (): Promise<Outcome> => {
+      observe('allowed');
       request.progress = 'authorized';
       return next(request);
     };
-    const denied = (error: unknown): never => {
-      decided(error instanceof StatusError && error.status.code === 403 ? 'denied' : 'error');
+    const refuse = (error: unknown): never => {
+      observe(error instanceof StatusError && error.status.code === 403 ? 'denied' : 'error');
       throw error;
     };
-    let pending: ReturnType<ChainServices['authorize']>;
+    const decided = (decision: Decision): Promise<Outcome> => {
+      if (request.notes.audit) recordDecision(request.notes.audit, decision);
+      if (!decision.allowed)
+        return refuse(decision.error === undefined ? forbiddenError(asked, decision.reason) : internalError(decision.error));
+      return onAllowed ? onAllowed(asked).then(go, refuse) : go();
+    };
+    let decision: Decision | Promise<Decision>;
     try {
-      pending = services.authorize(aboutOneObject(request), onDecision);
+      decision = authorizer.authorize(asked);
     } catch (error) {
-      return denied(error);
+      return refuse(error);
     }
-    return pending ? pending.then(allowed, denied) : allowed();
+    return decision instanceof Promise ? decision.then(decided, refuse) : decided(decision);
   };

@@ -1,4 +1,4 @@
-// How a request is answered: with its outcome, by another API server, or with the Status of what failed.
+// How a request that failed is answered: with a Status, whatever was thrown.
 import { internalError, serverTimeout, StatusError } from '#apimachinery/errors';
 import { StoreError, UnavailableError } from '#store';
 import type { Logger } from '#utils';
@@ -51,16 +51,3 @@ export const answer =
       return { is: 'failed', error: failure, cause: error };
     }
   };
-
-/** Hands the outcome to whoever asked. */
-export const send: Link = async (request, next) => {
-  const outcome = await next(request);
-  if (outcome.is !== 'failed') await request.reply.send(outcome);
-  return outcome;
-};
-
-/** Hands requests for what other API servers serve on to them (k8s.io/kube-aggregator/pkg/apiserver). */
-export const aggregate =
-  ({ remotes }: ChainServices): Link =>
-  (request, next) =>
-    remotes?.serve(request) ?? next(request);

@@ -3,8 +3,8 @@
 import { StatusError } from '#apimachinery/errors';
 import { StoreError } from '#store';
 import type { AuditRecord, AuditTrail, Stage } from '../../audit/index.ts';
-import { aboutOneObject } from '../../request/path.ts';
 import { isLongRunning } from '../../request/request.ts';
+import { aboutOneObject } from '../../request/uri.ts';
 import type { Link, Next } from '../chain.ts';
 import type { Incoming } from '../incoming.ts';
 import type { Outcome } from '../outcome.ts';

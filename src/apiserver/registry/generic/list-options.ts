@@ -5,7 +5,7 @@ import { type FieldError, errorText, forbidden, invalid, notSupported, root } fr
 import { type FieldSelector, everything, oneTermEqual, parse as parseFields } from '#apimachinery/fields';
 import { type Selector, everything as anyLabels, parse as parseLabels } from '#apimachinery/labels';
 import type { StoredObject } from '../../storage/stored-object.ts';
-import type { RequestOptions } from '../../request/options.ts';
+import type { RequestOptions } from '../../request/request.ts';
 import { apiVersionText, type ServedResource } from './types.ts';
 import { whyNoVersion } from './version-text.ts';
 
