@@ -46,8 +46,9 @@ export class MemoryReply implements Reply {
     if (this.over) return Promise.resolve();
     if (outcome.is === 'watch') this.#watch(outcome);
     else if (outcome.is === 'remote watch') {
-      this.stream = outcome.stream;
+      this.streaming = true;
       this.#start(200);
+      this.stream = withEnd(outcome.stream, () => this.#end());
     } else {
       this.value = valueOf(outcome);
       const { audit } = this.#notes;
@@ -75,12 +76,28 @@ export class MemoryReply implements Reply {
   #watch({ resource, start, options }: Extract<Outcome, { is: 'watch' }>): void {
     this.streaming = true;
     this.#start(200);
-    this.stream = new MemoryWatch(this.#context, resource, start, options, () => {
-      this.streaming = false;
-      for (const callback of this.#onEnd ?? []) callback();
-    }) as WatchStream<KubeObject>;
+    this.stream = new MemoryWatch(this.#context, resource, start, options, () => this.#end()) as WatchStream<KubeObject>;
+  }
+
+  #end(): void {
+    this.streaming = false;
+    for (const callback of this.#onEnd?.splice(0) ?? []) callback();
   }
 }
+
+/** The same stream; `onEnd` is called when it is over, whoever has ended it. */
+const withEnd = (stream: WatchStream<KubeObject>, onEnd: () => void): WatchStream<KubeObject> => ({
+  subscribe(handler, end) {
+    stream.subscribe(handler, (error) => {
+      onEnd();
+      end(error);
+    });
+  },
+  stop() {
+    stream.stop();
+    onEnd();
+  },
+});
 
 function valueOf(outcome: Exclude<Outcome, { is: 'failed' | 'watch' | 'remote watch' }>): unknown {
   switch (outcome.is) {

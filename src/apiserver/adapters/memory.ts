@@ -160,9 +160,16 @@ export function createMemoryTransport(way: MemoryWay, user: UserInfo, userAgent:
       const { stream } = reply;
       if (!stream) throw badRequest('not a watch');
       const stop = (): void => stream.stop();
-      running.add(stop);
-      reply.onEnd(() => void running.delete(stop));
-      signal?.addEventListener('abort', stop, { once: true });
+      // A signal may live as long as the component, which watches many times.
+      reply.onEnd(() => {
+        running.delete(stop);
+        signal?.removeEventListener('abort', stop);
+      });
+      if (closed || signal?.aborted) stop();
+      else if (reply.streaming) {
+        running.add(stop);
+        signal?.addEventListener('abort', stop, { once: true });
+      }
       return stream as WatchStream<T>;
     },
     raw: (method, path, body, signal) =>

@@ -61,7 +61,15 @@ function doorOf({ resource, request }: ResourceCall): Door {
   return door;
 }
 
-async function listOrWatch({ resource, request, settings: { rest } }: ResourceCall): Promise<Outcome> {
+/** Pauses of work that changes nothing, which ends at the next of them where nobody waits for it any more. */
+const restOfReading =
+  ({ request: { cancellation }, settings }: ResourceCall): ResourceCall['settings']['rest'] =>
+  () =>
+    settings.rest()?.then(() => cancellation.check());
+
+async function listOrWatch(call: ResourceCall): Promise<Outcome> {
+  const { resource, request } = call;
+  const rest = restOfReading(call);
   const { name = '', namespace: named = '' } = request.target ?? {};
   const options = listOptions(resource, request.options);
   if (name !== '') forName(options, name);
