@@ -23,6 +23,11 @@ spec:
   terminationGracePeriodSeconds: 0
   containers: [{name: main, image: registry.k8s.io/pause:3.10, imagePullPolicy: Never}]
 `;
+/** A pod that is gone is explained by who took it. */
+async function withStory(error: Error): Promise<never> {
+  const told = await Promise.all(['get pods,nodes -A -o wide', 'get events -A -o wide'].map(kubectl));
+  throw new Error([error.message, ...told].join('\n'), { cause: error });
+}
 async function runsPods(...nodes: string[]): Promise<void> {
   for (const node of nodes) {
     const { code, stderr } = await world.first.runWith(
@@ -35,14 +40,12 @@ async function runsPods(...nodes: string[]): Promise<void> {
       '-',
     );
     expect([code, stderr]).toEqual([0, '']);
+    const isReady = `get pod on-${node} -o jsonpath='{.status.conditions[?(@.type=="PodReadyToStartContainers")].status}'`;
     await eventually(
       `${node} runs a pod with the volume of its token`,
-      async () =>
-        (
-          await kubectl(`get pod on-${node} -o jsonpath='{.status.conditions[?(@.type=="PodReadyToStartContainers")].status}'`)
-        ).includes('True'),
+      async () => (await kubectl(isReady)).includes('True'),
       60_000,
-    );
+    ).catch(withStory);
     // The kubelet's serving certificate, asked for by one clock and signed by another.
     await eventually(`the kubelet of ${node} is believed`, async () =>
       (await kubectl(`get --raw /api/v1/nodes/${node}/proxy/healthz`)).includes('ok'),
@@ -62,7 +65,7 @@ async function refused(machine: TestMachine, aheadSeconds: number, command: stri
   }
 }
 
-describe.skipIf(!requested)('clocks that differ (skipped without SAGONG_CLOCKS and libfaketime)', { timeout: 300_000 }, () => {
+describe.skipIf(!requested)('clocks that differ (skipped without SAGONG_CLOCKS and libfaketime)', { timeout: 600_000 }, () => {
   beforeAll(async () => {
     world = await bootWorld();
     // Shifted programs leave segments of shared memory behind, which otherwise are this machine's.
