@@ -49,7 +49,7 @@ describe('the webhook for load balancers', () => {
     [
       'what the API refuses',
       serviceWith({}, { ports: [{ protocol: 'TCP', port: 50_054, nodePort: 30_054 }] }),
-      'denied: invalid load balancer definition: POST http',
+      'denied: invalid load balancer definition: LoadBalancers.Validate: POST http',
     ],
   ])('answers %s', async (_name, service, expected) => {
     expect((await ask(service)).slice(0, expected.length)).toBe(expected);
@@ -77,6 +77,19 @@ describe('the webhook for load balancers', () => {
   it.each([500, 503, 429])('does not stand in the way when the API answers %i', async (status) => {
     world.server.fail({ method: 'POST', status });
     expect(await ask(serviceWith())).toMatch(/^allowed: .*to prevent blocking/);
+  });
+  it.each([500, 503, 429])(
+    'does not stand in the way when a certificate is looked for and the API answers %i',
+    async (status) => {
+      world.server.fail({ path: /certificates/, status });
+      const secure = serviceWith({ [annotations.type]: 'REGIONAL', [annotations.certificateName]: 'own' });
+      expect(await ask(secure)).toMatch(/^allowed: .*to prevent blocking/);
+    },
+  );
+  it('answers at once while the API wants to be left alone', async () => {
+    world.server.fail({ method: 'POST', status: 429, headers: { 'retry-after': '300' } });
+    expect(await ask(serviceWith())).toMatch(/^allowed: DO API is throttled/);
+    expect(await ask(serviceWith())).toBe('allowed: valid load balancer definition');
   });
   it('rejects when it knows nothing', async () => {
     await expect(ask(undefined)).rejects.toThrow('failed to decode admission request');

@@ -2,11 +2,9 @@
 // balancer could not be made of is refused when somebody writes it, not told by an event afterwards. The API checks the request without
 // carrying it out.
 import type { CloudWebhook, Service } from 'sagong/cloud-provider';
-import { during, textOf } from 'sagong/cloud-provider/kit';
-import { retryAfterOf } from 'sagong/cloud-provider';
+import { callErrorOf, during, textOf } from 'sagong/cloud-provider/kit';
 import { annotationOf, annotations } from './annotations.ts';
 import type { DigitalOceanApi } from './api/client.ts';
-import { ApiError } from './api/errors.ts';
 import type { LoadBalancerRequest, LoadBalancerType } from './api/types.ts';
 import { certificateIdOf } from './load-balancer/certificates.ts';
 import { backendsOf, networkOf, typeOf } from './load-balancer/network.ts';
@@ -24,6 +22,20 @@ type Answer = Awaited<ReturnType<CloudWebhook['admit']>>;
 
 const allowed = (message: string): Answer => ({ allowed: true, status: { code: 200, message } });
 const denied = (message: string): Answer => ({ allowed: false, status: { code: 403, reason: 'Forbidden', message } });
+
+/**
+ * For a call that failed: the answer where the API said nothing about the Service, as with too many requests and failures of its own; undefined
+ * where it did, or where no call was made. Throws where nobody answered.
+ */
+function withoutAnswer(error: unknown): Answer | undefined {
+  const call = callErrorOf(error);
+  if (!call) return undefined;
+  const text = textOf(error);
+  if (call.kind === 'throttled') return allowed(`DO API is throttled, allowing to prevent blocking: ${text}`);
+  if (call.status === undefined) return during('failed to get a response from DO API')(error);
+  if (call.kind !== 'transient') return undefined;
+  return allowed(`received unexpected status code (${call.status}) from DO API, allowing to prevent blocking: ${text}`);
+}
 
 /** What the controller would ask for, but for the nodes, which say nothing about the Service. */
 async function requestOf(service: Service, deps: AdmissionDeps): Promise<LoadBalancerRequest> {
@@ -50,7 +62,7 @@ async function decide(service: Service, old: Service | undefined, deps: Admissio
   try {
     request = await requestOf(service, deps);
   } catch (error) {
-    return denied(textOf(error));
+    return withoutAnswer(error) ?? denied(textOf(error));
   }
   if (old && (await isSame(request, old, deps))) return allowed('new service has irrelevant changes');
   const id = annotationOf(service, annotations.id) || (old && annotationOf(old, annotations.id));
@@ -59,13 +71,7 @@ async function decide(service: Service, old: Service | undefined, deps: Admissio
     await deps.api.validateLoadBalancer(old && id ? id : undefined, { ...request, region });
     return allowed('valid load balancer definition');
   } catch (error) {
-    // Too many requests, and failures of the API, say nothing about the Service: its owner must not wait for them.
-    if (retryAfterOf(error) !== undefined) return allowed(`DO API is throttled, allowing to prevent blocking: ${textOf(error)}`);
-    if (!(error instanceof ApiError)) return during('failed to get a response from DO API')(error);
-    if (error.status < 500) return denied(`invalid load balancer definition: ${error.message}`);
-    return allowed(
-      `received unexpected status code (${error.status}) from DO API, allowing to prevent blocking: ${error.message}`,
-    );
+    return withoutAnswer(error) ?? denied(`invalid load balancer definition: ${textOf(error)}`);
   }
 }
 

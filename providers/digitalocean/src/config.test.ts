@@ -1,6 +1,6 @@
 import { ConfigError, validateConfig } from 'sagong/cloud-provider';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openWorld, readSdk, sdkTimeoutMs, testCluster, type TestWorld } from '../test-server/world.ts';
+import { afterTries, openWorld, readSdk, sdkTimeoutMs, testCluster, type TestWorld } from '../test-server/world.ts';
 import { type Config, configSchema, settingsFrom } from './config.ts';
 
 beforeAll(readSdk, sdkTimeoutMs);
@@ -124,8 +124,10 @@ describe('the region', () => {
     world = await openWorld();
     const cloud = await world.open();
     const context = { client: testCluster().client, signal: new AbortController().signal };
-    world.server.fail({ status: 500 });
-    await expect(cloud.initialize?.(context)).rejects.toThrow('failed to determine if region is valid');
+    world.server.fail({ status: 500, times: 4 });
+    await expect(afterTries(world.clock, Promise.resolve(cloud.initialize?.(context)))).rejects.toThrow(
+      'failed to determine if region is valid',
+    );
     await cloud.initialize?.(context);
   });
 });

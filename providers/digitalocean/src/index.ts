@@ -8,5 +8,5 @@ export default defineCloudProvider<Config>({
   name: providerName,
   apiVersion: cloudProviderApiVersion,
   configSchema,
-  create: ({ config, clock, logger }) => createCloud(settingsFrom(config, process.env), { clock, logger }),
+  create: ({ config, ...deps }) => createCloud(settingsFrom(config, process.env), deps),
 });

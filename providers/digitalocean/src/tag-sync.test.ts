@@ -47,13 +47,13 @@ describe('the tag of the cluster', () => {
     const cloud = await world.open({ clusterID: 'c1' });
     await cloud.initialize?.({ client: testCluster(serviceWith()).client, signal: stop.signal });
     await eventually(() => expect(tagged()).toEqual([`load_balancer/${id}`]));
-    await eventually(() => expect(world.clock.pending()).toBe(1));
+    await eventually(() => expect(world.clock.sleeping()).toBe(1));
     world.server.account.tags.get('k8s:c1')?.clear();
     world.clock.advance(899_999);
     expect(tagged()).toEqual([]);
     world.server.fail({ path: /load_balancers/, status: 500 });
     world.clock.advance(1);
-    await eventually(() => expect(world.clock.pending()).toBe(1));
+    await eventually(() => expect(world.clock.sleeping()).toBe(1));
     expect(tagged()).toEqual([]);
     world.clock.advance(900_000);
     await eventually(() => expect(tagged()).toEqual([`load_balancer/${id}`]));
@@ -63,7 +63,7 @@ describe('the tag of the cluster', () => {
     const cloud = await world.open({ clusterID: 'c1' });
     const cluster = testCluster(serviceWith({}, { type: 'ClusterIP' }));
     await cloud.initialize?.({ client: cluster.client, signal: stop.signal });
-    await eventually(() => expect(world.clock.pending()).toBe(1));
+    await eventually(() => expect(world.clock.sleeping()).toBe(1));
     expect(world.server.requests.map(pathOf)).toEqual(['/v2/regions?page=1&per_page=50']);
     expect(cloud.hasClusterId()).toBe(true);
     expect((await world.open()).hasClusterId()).toBe(false);

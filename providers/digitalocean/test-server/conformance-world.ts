@@ -1,15 +1,15 @@
 // What the conformance suite needs of a cloud, by the test server: droplets, and a look at load balancers past the provider.
 import { type CloudProvider, defaultLoadBalancerName, type Service } from 'sagong/cloud-provider';
 import { type ConformanceWorld, persistent } from 'sagong/cloud-provider/conformance';
-import { everyFifth } from 'sagong/cloud-provider/test-server';
+import { everyFifth, hastyClock } from 'sagong/cloud-provider/test-server';
 import type { ForwardingRule, LoadBalancerRequest } from '../src/api/types.ts';
-import { openWorld, settling } from './world.ts';
+import { openWorldAt, settling } from './world.ts';
 
 const plannedFailure = 'failed on request';
 
 /** `flaky`: every fifth request fails. */
 export async function openConformance({ flaky = false } = {}): Promise<ConformanceWorld> {
-  const { server, open, close } = await openWorld();
+  const { server, open, close } = await openWorldAt(hastyClock());
   const { account, faults } = server;
   const balancerOf = (service: Service) => account.loadBalancerNamed(defaultLoadBalancerName(service));
   // A load balancer is `new` at first and then asks to be looked at again, which the suite does not do by itself.

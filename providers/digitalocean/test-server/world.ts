@@ -1,5 +1,14 @@
 // A provider over the test server, and a clock that only a test moves.
-import type { Clock, CloudClient, CloudProvider, Logger, LoadBalancer, Node, Service } from 'sagong/cloud-provider';
+import type {
+  Clock,
+  CloudClient,
+  CloudProvider,
+  Logger,
+  LoadBalancer,
+  Node,
+  ProviderMetrics,
+  Service,
+} from 'sagong/cloud-provider';
 import { retryAfterOf } from 'sagong/cloud-provider';
 import { connectApi } from '../src/api/client.ts';
 import { createCloud } from '../src/cloud.ts';
@@ -20,13 +29,14 @@ export const sdkTimeoutMs = 60_000;
 export interface TestClock extends Clock {
   /** Lets time pass; what is due fires in order. */
   advance(ms: number): void;
-  /** Timers that are set. */
-  pending(): number;
+  /** How many sleep. */
+  sleeping(): number;
 }
 
 export function testClock(startMs = 1_700_000_000_000): TestClock {
   let nowMs = startMs;
   let timers: { atMs: number; fire: () => void }[] = [];
+  let sleepers = 0;
   const set = (delayMs: number, fire: () => void) => {
     const timer = { atMs: nowMs + Math.max(0, delayMs), fire };
     timers.push(timer);
@@ -43,15 +53,18 @@ export function testClock(startMs = 1_700_000_000_000): TestClock {
     sleep: (delayMs, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason as Error);
-        const timer = set(delayMs, resolve);
-        signal?.addEventListener(
-          'abort',
-          () => {
-            timer.cancel();
-            reject(signal.reason as Error);
-          },
-          { once: true },
-        );
+        sleepers += 1;
+        const wake = (then: () => void) => {
+          sleepers -= 1;
+          signal?.removeEventListener('abort', onAbort);
+          then();
+        };
+        const timer = set(delayMs, () => wake(resolve));
+        const onAbort = () => {
+          timer.cancel();
+          wake(() => reject(signal?.reason as Error));
+        };
+        signal?.addEventListener('abort', onAbort, { once: true });
       }),
     advance(ms) {
       const endMs = nowMs + ms;
@@ -64,7 +77,7 @@ export function testClock(startMs = 1_700_000_000_000): TestClock {
       }
       nowMs = endMs;
     },
-    pending: () => timers.length,
+    sleeping: () => sleepers,
   };
 }
 
@@ -83,6 +96,20 @@ export async function eventually(condition: () => unknown, between: () => void =
       setTimeout(resolve, 5);
     });
   }
+}
+
+/** What the work comes to, while time goes by for as long as it takes: the waits between its tries. */
+export async function afterTries<T>(clock: TestClock, work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = () => (isOver = true);
+  work.then(over, over);
+  await eventually(
+    () => {
+      if (!isOver) throw new Error('the work has not ended');
+    },
+    () => clock.advance(1_000),
+  );
+  return work;
 }
 
 /** The load balancers as the service controller asks for them: again, for as long as they say so. */
@@ -106,27 +133,32 @@ export function settling(inner: LoadBalancer): LoadBalancer {
   };
 }
 
-export interface TestWorld {
+export interface TestWorld<Time extends Clock = TestClock> {
   server: TestServer;
-  clock: TestClock;
+  clock: Time;
   /** Another provider over the same account. */
-  open(config?: Partial<Config>): Promise<CloudProvider>;
+  open(config?: Partial<Config>, metrics?: ProviderMetrics): Promise<CloudProvider>;
   close(): Promise<void>;
 }
 
-export async function openWorld(env: Readonly<Record<string, string>> = {}, perHour = 1_000_000): Promise<TestWorld> {
-  const clock = testClock();
+export const openWorld = (env: Readonly<Record<string, string>> = {}): Promise<TestWorld> => openWorldAt(testClock(), env);
+
+export async function openWorldAt<Time extends Clock>(
+  clock: Time,
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestWorld<Time>> {
+  const perHour = 1_000_000;
   const server = await startTestServer({ now: () => clock.now(), rateLimits: { perHour, perMinute: perHour } });
   return {
     server,
     clock,
-    open: (config = {}) =>
+    open: (config = {}, metrics = undefined) =>
       createCloud(
         settingsFrom(
           { metadataURL: server.url, accessToken: server.token, apiURL: `${server.url}/`, region: 'nyc3', ...config },
           env,
         ),
-        { clock, logger: silent },
+        { clock, logger: silent, ...(metrics && { metrics }) },
       ),
     close: () => server.close(),
   };

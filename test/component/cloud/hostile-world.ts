@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders, request as send, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { CloudProvider, Node, Service } from '#cloud-provider';
-import { testService } from '#cloud-provider/test-server';
+import { hastyClock, testService } from '#cloud-provider/test-server';
 import * as azure from '../../../providers/azure/test-server/world.ts';
 import * as baidu from '../../../providers/baidu/test-server/world.ts';
 import * as digitalOcean from '../../../providers/digitalocean/test-server/world.ts';
@@ -95,7 +95,7 @@ export const vendors: Readonly<Record<string, () => Promise<Opened>>> = {
     return opened(await world.open({ url: between.url }), node, between, () => world.server.close());
   },
   async digitalocean() {
-    const world = await digitalOcean.openWorld();
+    const world = await digitalOcean.openWorldAt(hastyClock());
     const between = await liar(world.server.url);
     const { id } = world.server.account.addDroplet('a');
     const node = digitalOcean.nodeWith('a', { '192.0.2.1': 'ExternalIP' }, `digitalocean://${id}`);

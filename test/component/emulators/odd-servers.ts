@@ -1,6 +1,6 @@
 // The vendors' test servers with a provider that has been at work on them, and how a request to each is signed by hand.
 import type { CloudProvider, Node } from '#cloud-provider';
-import type { VendorServer } from '#cloud-provider/test-server';
+import { hastyClock, type VendorServer } from '#cloud-provider/test-server';
 import { createSigner, type Signer } from '../../../providers/oci/src/api/signer.ts';
 import { signedHeaders } from '../../../providers/baidu/src/api/sign.ts';
 import * as azure from '../../../providers/azure/test-server/world.ts';
@@ -43,7 +43,7 @@ export const testServers: Readonly<Record<string, () => Promise<OpenedServer>>> 
     return { server: world.server, cloud, nodes, sign };
   },
   async digitalocean() {
-    const world = await digitalOcean.openWorld();
+    const world = await digitalOcean.openWorldAt(hastyClock());
     const { id } = world.server.account.addDroplet('a');
     const node = digitalOcean.nodeWith('a', { '192.0.2.1': 'ExternalIP' }, `digitalocean://${id}`);
     return { server: world.server, cloud: await world.open(), nodes: [node], sign: bearer(world.server.token) };

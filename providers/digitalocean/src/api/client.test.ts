@@ -3,7 +3,7 @@ import { retryAfterOf } from 'sagong/cloud-provider';
 import { rejection, seededRng, startVendorServer } from 'sagong/cloud-provider/test-server';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { pathOf, startTestServer, type TestServer, type TestServerOptions } from '../../test-server/index.ts';
-import { eventually, readSdk, sdkTimeoutMs, testClock } from '../../test-server/world.ts';
+import { afterTries, eventually, readSdk, sdkTimeoutMs, testClock } from '../../test-server/world.ts';
 import { connectApi, type DigitalOceanApi } from './client.ts';
 import { throttledMs } from './errors.ts';
 
@@ -47,10 +47,29 @@ describe('the client', () => {
     expect(await api.loadBalancer('nowhere')).toBeUndefined();
     await api.deleteLoadBalancer('nowhere');
     expect(await api.tagLoadBalancers('k8s:c', [])).toBe(false);
-    server.fail({ status: 503, message: 'maintenance' });
-    expect((await rejection(api.droplet(1))).message).toMatch(
-      /^GET http:\S+\/v2\/droplets\/1: 503 \(request ".+"\) maintenance$/,
+    server.fail({ status: 503, message: 'maintenance', times: 4 });
+    expect((await rejection(afterTries(clock, api.droplet(1)))).message).toMatch(
+      /^Droplets\.Get: GET http:\S+\/v2\/droplets\/1: 503 \(request ".+"\) maintenance$/,
     );
+  });
+  it.each([{ status: 503 }, { drop: true }])('asks again after a failure that may pass: %j', async (fault) => {
+    const api = await start();
+    const { id } = server.account.addDroplet('d-1');
+    server.fail({ ...fault, path: /droplets/, times: 2 });
+    expect(await afterTries(clock, api.droplet(id))).toMatchObject({ id });
+    expect(server.requests).toHaveLength(3);
+  });
+  it('sends no creation twice whose answer is lost, and a deletion until it is answered', async () => {
+    const api = await start();
+    const rule = { entry_protocol: 'tcp', entry_port: 80, target_protocol: 'tcp', target_port: 80 } as const;
+    const wanted = { name: 'lb', region: 'nyc3', type: 'REGIONAL_NETWORK', network: 'EXTERNAL', forwarding_rules: [rule] };
+    server.fail({ method: 'POST', drop: true, afterwards: true });
+    await rejection(afterTries(clock, api.createLoadBalancer(wanted as never)));
+    const made = await api.loadBalancers();
+    expect(made).toMatchObject([{ name: 'lb' }]);
+    server.fail({ method: 'DELETE', drop: true, afterwards: true });
+    await afterTries(clock, api.deleteLoadBalancer(made[0]?.id ?? ''));
+    expect(server.requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'DELETE', 'DELETE']);
   });
   it('says what is wrong with its token', async () => {
     const api = await start({}, 'stolen');

@@ -1,18 +1,24 @@
-// The calls of DigitalOcean's API that the provider makes: one method each, bounded in time and size, lists over all their pages.
-import type { Clock } from 'sagong/cloud-provider';
+// The calls of DigitalOcean's API that the provider makes, by the names that the vendor's Go client gives them: one method each, bounded in time
+// and size, lists over all their pages.
+import type { Clock, Rng } from 'sagong/cloud-provider';
 import {
   atMost,
   boundedText,
+  type CallObserver,
+  type Calls,
   countIn,
+  createCalls,
+  fineIfAbsent,
+  isAbsent,
   listIn,
-  type RateLimiter,
   textOf,
   tokenBucket,
+  undefinedIfAbsent,
   withTexts,
 } from 'sagong/cloud-provider/kit';
 import { listItemsMax, pageItems, pagesMax, requestsAtOnceMax, requestTimeoutMs, responseBytesMax } from '../limits.ts';
-import { errorOf, isNotFound } from './errors.ts';
-import { loadSdk, type Sdk, type SdkRequest } from './sdk.ts';
+import { errorOf, failureOf } from './errors.ts';
+import { loadSdk, type Sdk, type SdkNativeRequest, type SdkRequest } from './sdk.ts';
 import type {
   Certificate,
   Droplet,
@@ -24,7 +30,7 @@ import type {
   Region,
 } from './types.ts';
 
-/** Every call rejects with `ApiError`, or, when throttled, with an error that says when to come again. */
+/** Every call rejects with an error of the kit that begins with its name. */
 export interface DigitalOceanApi {
   /** Undefined: there is none. */
   droplet(id: number, signal?: AbortSignal): Promise<Droplet | undefined>;
@@ -55,127 +61,145 @@ export interface ApiOptions {
   apiUrl: string;
   requestsPerSecond?: number;
   clock: Clock;
+  /** Of jitter. Absent: the machine's. */
+  rng?: Rng;
+  observer?: CallObserver;
+  /** For a caller whose own answer is awaited: every request goes out at once, and only once. */
+  isUrgent?: boolean;
 }
 
-const undefinedIfMissing = (error: unknown): undefined => {
-  if (!isNotFound(error)) throw error;
-};
+/** A POST of one of these finds what is done already. Load balancers and firewalls get an id each time, and are found by name afterwards. */
+const repeatablePosts = new Set(['LoadBalancers.Validate', 'Tags.Create', 'Tags.TagResources']);
+
+function callsOf({ clock, rng, requestsPerSecond = Number.POSITIVE_INFINITY, observer, isUrgent }: ApiOptions): Calls {
+  return createCalls({
+    clock,
+    ...(rng && { rng }),
+    classify: failureOf,
+    timeoutMs: requestTimeoutMs,
+    ...(observer && { observer }),
+    // Kept apart, as the vendor's Go client does with a static rate limit.
+    ...(isUrgent ? { retry: { attemptsMax: 1 } } : { limiter: tokenBucket({ clock, perSecond: requestsPerSecond, burst: 1 }) }),
+  });
+}
+
+interface PageQuery extends Record<string, number> {
+  page: number;
+  perPage: number;
+}
 
 class HttpApi implements DigitalOceanApi {
   readonly #sdk: Sdk;
   readonly #clock: Clock;
-  readonly #pace: RateLimiter;
+  readonly #calls: Calls;
   readonly #few = atMost(requestsAtOnceMax);
 
-  constructor(sdk: Sdk, clock: Clock, perSecond = Number.POSITIVE_INFINITY) {
+  constructor(sdk: Sdk, options: ApiOptions) {
     this.#sdk = sdk;
-    this.#clock = clock;
-    // Kept apart, as the vendor's Go client does with a static rate limit.
-    this.#pace = tokenBucket({ clock, perSecond, burst: 1 });
+    this.#clock = options.clock;
+    this.#calls = callsOf(options);
   }
-  async droplet(id: number, signal?: AbortSignal) {
-    const { droplets } = this.#sdk.client.v2;
-    return this.#one<Droplet>('droplet', droplets.byDroplet_id(id).toGetRequestInformation(), signal).catch(undefinedIfMissing);
+  droplet(id: number, signal?: AbortSignal) {
+    const request = this.#v2.droplets.byDroplet_id(id).toGetRequestInformation();
+    return this.#one<Droplet>('Droplets.Get', 'droplet', request, signal).catch(undefinedIfAbsent);
   }
   droplets(name?: string, signal?: AbortSignal) {
-    return this.#all<Droplet>(
-      'droplets',
-      (page) => this.#sdk.client.v2.droplets.toGetRequestInformation({ queryParameters: { ...page, ...(name && { name }) } }),
-      signal,
-    );
+    const { droplets } = this.#v2;
+    const request = (page: PageQuery) =>
+      droplets.toGetRequestInformation({ queryParameters: { ...page, ...(name && { name }) } });
+    return this.#all<Droplet>(name ? 'Droplets.ListByName' : 'Droplets.List', 'droplets', request, signal);
   }
-  async loadBalancer(id: string, signal?: AbortSignal) {
-    return this.#one<LoadBalancer>('load_balancer', this.#balancer(id).toGetRequestInformation(), signal).catch(
-      undefinedIfMissing,
-    );
+  loadBalancer(id: string, signal?: AbortSignal) {
+    const request = this.#balancer(id).toGetRequestInformation();
+    return this.#one<LoadBalancer>('LoadBalancers.Get', 'load_balancer', request, signal).catch(undefinedIfAbsent);
   }
   loadBalancers(signal?: AbortSignal) {
-    const { load_balancers } = this.#sdk.client.v2;
-    return this.#all<LoadBalancer>(
-      'load_balancers',
-      (queryParameters) => load_balancers.toGetRequestInformation({ queryParameters }),
-      signal,
-    );
+    const { load_balancers } = this.#v2;
+    const request = (queryParameters: PageQuery) => load_balancers.toGetRequestInformation({ queryParameters });
+    return this.#all<LoadBalancer>('LoadBalancers.List', 'load_balancers', request, signal);
   }
-  createLoadBalancer(request: LoadBalancerRequest, signal?: AbortSignal) {
-    const { load_balancers } = this.#sdk.client.v2;
-    return this.#one<LoadBalancer>('load_balancer', withBody(load_balancers.toPostRequestInformation(), request), signal);
+  createLoadBalancer(body: LoadBalancerRequest, signal?: AbortSignal) {
+    const request = withBody(this.#v2.load_balancers.toPostRequestInformation(), body);
+    return this.#one<LoadBalancer>('LoadBalancers.Create', 'load_balancer', request, signal);
   }
-  updateLoadBalancer(id: string, request: LoadBalancerRequest, signal?: AbortSignal) {
-    return this.#one<LoadBalancer>('load_balancer', withBody(this.#balancer(id).toPutRequestInformation(), request), signal);
+  updateLoadBalancer(id: string, body: LoadBalancerRequest, signal?: AbortSignal) {
+    const request = withBody(this.#balancer(id).toPutRequestInformation(), body);
+    return this.#one<LoadBalancer>('LoadBalancers.Update', 'load_balancer', request, signal);
   }
-  async validateLoadBalancer(id: string | undefined, request: LoadBalancerRequest, signal?: AbortSignal) {
-    const { load_balancers } = this.#sdk.client.v2;
+  async validateLoadBalancer(id: string | undefined, body: LoadBalancerRequest, signal?: AbortSignal) {
+    const { load_balancers } = this.#v2;
     const target = id === undefined ? load_balancers.toPostRequestInformation() : this.#balancer(id).toPutRequestInformation();
-    await this.#send(withBody(target, { ...request, validate_only: true }), signal);
+    await this.#send('LoadBalancers.Validate', withBody(target, { ...body, validate_only: true }), signal);
   }
   async deleteLoadBalancer(id: string, signal?: AbortSignal) {
-    await this.#send(this.#balancer(id).toDeleteRequestInformation(), signal).catch(undefinedIfMissing);
+    await this.#send('LoadBalancers.Delete', this.#balancer(id).toDeleteRequestInformation(), signal).catch(fineIfAbsent);
   }
-  async certificate(id: string, signal?: AbortSignal) {
-    const { certificates } = this.#sdk.client.v2;
-    return this.#one<Certificate>('certificate', certificates.byCertificate_id(id).toGetRequestInformation(), signal).catch(
-      undefinedIfMissing,
-    );
+  certificate(id: string, signal?: AbortSignal) {
+    const request = this.#v2.certificates.byCertificate_id(id).toGetRequestInformation();
+    return this.#one<Certificate>('Certificates.Get', 'certificate', request, signal).catch(undefinedIfAbsent);
   }
   async certificateNamed(name: string, signal?: AbortSignal) {
-    const request = this.#sdk.client.v2.certificates.toGetRequestInformation({ queryParameters: { name, page: 1, perPage: 1 } });
-    return (await this.#one<Certificate[]>('certificates', request, signal))[0];
+    const request = this.#v2.certificates.toGetRequestInformation({ queryParameters: { name, page: 1, perPage: 1 } });
+    return (await this.#one<Certificate[]>('Certificates.ListByName', 'certificates', request, signal))[0];
   }
   regions(signal?: AbortSignal) {
-    const { regions } = this.#sdk.client.v2;
-    return this.#all<Region>('regions', (queryParameters) => regions.toGetRequestInformation({ queryParameters }), signal);
+    const { regions } = this.#v2;
+    const request = (queryParameters: PageQuery) => regions.toGetRequestInformation({ queryParameters });
+    return this.#all<Region>('Regions.List', 'regions', request, signal);
   }
   async createTag(name: string, signal?: AbortSignal) {
-    await this.#send(withBody(this.#sdk.client.v2.tags.toPostRequestInformation({}), { name }), signal);
+    await this.#send('Tags.Create', withBody(this.#v2.tags.toPostRequestInformation({}), { name }), signal);
   }
   async tagLoadBalancers(tag: string, ids: readonly string[], signal?: AbortSignal) {
     const resources = ids.map((id) => ({ resource_id: id, resource_type: 'load_balancer' }));
-    const request = this.#sdk.client.v2.tags.byTag_id(tag).resources.toPostRequestInformation({});
+    const request = this.#v2.tags.byTag_id(tag).resources.toPostRequestInformation({});
     try {
-      await this.#send(withBody(request, { resources }), signal);
+      await this.#send('Tags.TagResources', withBody(request, { resources }), signal);
       return true;
     } catch (error) {
-      if (isNotFound(error)) return false;
+      if (isAbsent(error)) return false;
       throw error;
     }
   }
-  async firewall(id: string, signal?: AbortSignal) {
-    const { firewalls } = this.#sdk.client.v2;
-    return this.#one<Firewall>('firewall', firewalls.byFirewall_id(id).toGetRequestInformation(), signal).catch(
-      undefinedIfMissing,
-    );
+  firewall(id: string, signal?: AbortSignal) {
+    const request = this.#v2.firewalls.byFirewall_id(id).toGetRequestInformation();
+    return this.#one<Firewall>('Firewalls.Get', 'firewall', request, signal).catch(undefinedIfAbsent);
   }
   firewalls(signal?: AbortSignal) {
-    const { firewalls } = this.#sdk.client.v2;
-    return this.#all<Firewall>('firewalls', (queryParameters) => firewalls.toGetRequestInformation({ queryParameters }), signal);
+    const { firewalls } = this.#v2;
+    const request = (queryParameters: PageQuery) => firewalls.toGetRequestInformation({ queryParameters });
+    return this.#all<Firewall>('Firewalls.List', 'firewalls', request, signal);
   }
-  createFirewall(request: FirewallRequest, signal?: AbortSignal) {
-    const { firewalls } = this.#sdk.client.v2;
-    return this.#one<Firewall>('firewall', withBody(firewalls.toPostRequestInformation({}), request), signal);
+  createFirewall(body: FirewallRequest, signal?: AbortSignal) {
+    const request = withBody(this.#v2.firewalls.toPostRequestInformation({}), body);
+    return this.#one<Firewall>('Firewalls.Create', 'firewall', request, signal);
   }
-  updateFirewall(id: string, request: FirewallRequest, signal?: AbortSignal) {
-    const { firewalls } = this.#sdk.client.v2;
-    return this.#one<Firewall>('firewall', withBody(firewalls.byFirewall_id(id).toPutRequestInformation({}), request), signal);
+  updateFirewall(id: string, body: FirewallRequest, signal?: AbortSignal) {
+    const request = withBody(this.#v2.firewalls.byFirewall_id(id).toPutRequestInformation({}), body);
+    return this.#one<Firewall>('Firewalls.Update', 'firewall', request, signal);
   }
 
-  #balancer(id: string) {
-    return this.#sdk.client.v2.load_balancers.byLb_id(id);
+  get #v2() {
+    return this.#sdk.client.v2;
   }
-  async #one<T>(root: string, request: SdkRequest, signal?: AbortSignal): Promise<T> {
-    const answer = await this.#send(request, signal);
+  #balancer(id: string) {
+    return this.#v2.load_balancers.byLb_id(id);
+  }
+  async #one<T>(name: string, root: string, request: SdkRequest, signal?: AbortSignal): Promise<T> {
+    const answer = await this.#send(name, request, signal);
     const value = answer[root];
     if (value === undefined || value === null) throw new Error(`${request.URL}: the answer has no "${root}"`);
     return value as T;
   }
   async #all<T extends { name: string }>(
+    name: string,
     root: string,
-    request: (page: { page: number; perPage: number }) => SdkRequest,
+    request: (page: PageQuery) => SdkRequest,
     signal?: AbortSignal,
   ): Promise<T[]> {
     const all: T[] = [];
     for (let page = 1; page <= pagesMax; page++) {
-      const answer = await this.#send(request({ page, perPage: pageItems }), signal);
+      const answer = await this.#send(name, request({ page, perPage: pageItems }), signal);
       const items = withTexts(listIn<T>(answer, root), 'name');
       if (all.length + items.length > listItemsMax) throw new Error(`the list of ${root} has more than ${listItemsMax} items`);
       for (const item of items) all.push(item);
@@ -187,21 +211,20 @@ class HttpApi implements DigitalOceanApi {
     }
     throw new Error(`the list of ${root} has more than ${pagesMax} pages`);
   }
-  #send(request: SdkRequest, signal?: AbortSignal): Promise<Record<string, unknown>> {
-    return this.#few(async () => {
-      await this.#pace.wait(signal);
-      return this.#answerTo(request, signal);
-    });
+  async #send(name: string, request: SdkRequest, signal?: AbortSignal): Promise<Record<string, unknown>> {
+    const native = await this.#sdk.native(request);
+    const attempt = (end: AbortSignal) => this.#answerTo(request.URL, native, end);
+    const options = signal ? { signal } : {};
+    if (native.method === 'GET') return this.#few(() => this.#calls.read(name, attempt, options));
+    const idempotent = native.method !== 'POST' || repeatablePosts.has(name);
+    return this.#few(() => this.#calls.write(name, attempt, { idempotent, ...options }));
   }
-  async #answerTo(request: SdkRequest, signal?: AbortSignal): Promise<Record<string, unknown>> {
-    const { method, headers, body } = await this.#sdk.native(request);
-    const url = request.URL;
-    const timeout = AbortSignal.timeout(requestTimeoutMs);
-    const bound = signal ? AbortSignal.any([signal, timeout]) : timeout;
+  async #answerTo(url: string, request: SdkNativeRequest, signal: AbortSignal): Promise<Record<string, unknown>> {
+    const { method, headers, body } = request;
     let response: Response;
     let text: string;
     try {
-      response = await fetch(url, { method, headers, redirect: 'error', signal: bound, ...(body && { body }) });
+      response = await fetch(url, { method, headers, redirect: 'error', signal, ...(body && { body }) });
       text = await boundedText(response, responseBytesMax);
     } catch (error) {
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
@@ -232,6 +255,6 @@ function withBody(request: SdkRequest, body: unknown): SdkRequest {
 }
 
 /** An account's API. Makes no call yet. Rejects when the SDK cannot be loaded. */
-export async function connectApi({ accessToken, apiUrl, requestsPerSecond, clock }: ApiOptions): Promise<DigitalOceanApi> {
-  return new HttpApi(await loadSdk(accessToken, apiUrl), clock, requestsPerSecond);
+export async function connectApi(options: ApiOptions): Promise<DigitalOceanApi> {
+  return new HttpApi(await loadSdk(options.accessToken, options.apiUrl), options);
 }

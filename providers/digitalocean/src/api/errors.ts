@@ -1,7 +1,6 @@
 // What the API answers when it refuses, as errors (reference: "HTTP Statuses" and "Rate Limit"). The text is that of the vendor's Go client,
 // which people know from the events of Services.
-import { retryAfter } from 'sagong/cloud-provider';
-import { retryAfterHeaderMs } from 'sagong/cloud-provider/kit';
+import { causesOf, type Failure, httpFailure, kindOfStatus, retryAfterHeaderMs, unlessForeign } from 'sagong/cloud-provider/kit';
 import { throttledDefaultMs, throttledMaxMs } from '../limits.ts';
 
 /** An answer with a status of 400 or more. */
@@ -9,17 +8,17 @@ export class ApiError extends Error {
   readonly status: number;
   /** The API's word for it; empty: somebody else answered, as a proxy in between. */
   readonly id: string;
+  /** How long the API wants to be left alone, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(message: string, status: number, id: string) {
+  constructor(message: string, status: number, id: string, retryAfterMs: number | undefined) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
     this.id = id;
+    this.retryAfterMs = retryAfterMs;
   }
 }
-
-/** Whether the API says that the thing does not exist. An answer of something in between, which has no ID, does not count. */
-export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404 && error.id !== '';
 
 export interface FailedAnswer {
   method: string;
@@ -57,19 +56,33 @@ function wantedMs(headers: Headers, nowMs: number): number | undefined {
 export const throttledMs = (headers: Headers, nowMs: number): number =>
   Math.min(Math.max(wantedMs(headers, nowMs) ?? throttledDefaultMs, 1_000), throttledMaxMs);
 
-/** Whether the answer asks for a later time: a 429, or another one of which it is the server's fault and that has a Retry-After (RFC 9110, 10.2.3). */
-const isPatience = (status: number, headers: Headers): boolean =>
-  status === 429 || (status >= 500 && headers.get('retry-after') !== null);
+/** Of a 429, and of another answer of which it is the server's fault and that has a Retry-After (RFC 9110, 10.2.3). */
+function patienceMs({ status, headers }: FailedAnswer, nowMs: number): number | undefined {
+  if (status === 429) return throttledMs(headers, nowMs);
+  return status >= 500 ? retryAfterHeaderMs(headers.get('retry-after'), nowMs) : undefined;
+}
 
-/** The error of a failed answer; of one that asks for patience an error that says when to come again. */
-export function errorOf({ method, url, status, headers, body }: FailedAnswer, nowMs: number): Error {
+/** The error of a failed answer. */
+export function errorOf(answer: FailedAnswer, nowMs: number): ApiError {
+  const { method, url, status, headers, body } = answer;
   const { id, message, request_id } = bodyOf(body);
   const requestId = typeof request_id === 'string' ? request_id : headers.get('x-request-id');
   const request = requestId ? ` (request ${JSON.stringify(requestId)})` : '';
-  const error = new ApiError(
+  return new ApiError(
     `${method} ${url}: ${status}${request} ${typeof message === 'string' ? message : ''}`.trim(),
     status,
     typeof id === 'string' ? id : '',
+    patienceMs(answer, nowMs),
   );
-  return isPatience(status, headers) ? retryAfter(error.message, throttledMs(headers, nowMs), error) : error;
+}
+
+/** What a failed request means. Only an answer with an ID says that a thing is gone: one of something in between has none. */
+export function failureOf(error: unknown): Failure {
+  for (const one of causesOf(error)) {
+    if (!(one instanceof ApiError)) continue;
+    const { status, id, retryAfterMs } = one;
+    const failure = { kind: kindOfStatus(status), status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    return unlessForeign({ ...failure, ...(id !== '' && { code: id }) }, id !== '');
+  }
+  return httpFailure(error);
 }

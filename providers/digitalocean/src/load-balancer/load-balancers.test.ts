@@ -262,7 +262,7 @@ describe('what goes wrong', () => {
     const ports = [{ protocol: 'TCP', port: 50_053, nodePort: 30_053 }];
     const { message } = await rejection(ensure(change(serviceWith({}, { ports })), [machine('a')]));
     expect(message).toMatch(
-      /^failed to create load-balancer: POST http:\/\/\S+\/v2\/load_balancers: 422 \(request "[0-9a-f-]{36}"\) entry port is invalid$/,
+      /^failed to create load-balancer: LoadBalancers\.Create: POST http:\/\/\S+\/v2\/load_balancers: 422 \(request "[0-9a-f-]{36}"\) entry port is invalid$/,
     );
   });
   it('a throttled call is repeated when the API allows it, wherever it happened', async () => {

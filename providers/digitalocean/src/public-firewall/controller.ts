@@ -1,11 +1,11 @@
 // Keeps the public access firewall in line with the Services: soon after each change that matters, and every five minutes against changes
 // that somebody made outside the cluster.
 import type { Clock, CloudClient, CloudInformers, Logger, Service } from 'sagong/cloud-provider';
-import { during, textOf } from 'sagong/cloud-provider/kit';
+import { during, isAbsent, textOf } from 'sagong/cloud-provider/kit';
 import type { DigitalOceanApi } from '../api/client.ts';
-import { isNotFound } from '../api/errors.ts';
 import type { Firewall, LoadBalancerType } from '../api/types.ts';
 import { firewallDelayMs, firewallPeriodMs, firewallRetryMaxMs, firewallRetryMinMs } from '../limits.ts';
+import type { FirewallMetrics } from './metrics.ts';
 import { firewallFor, isAsWanted, rulesOf } from './rules.ts';
 
 export interface FirewallDeps {
@@ -16,38 +16,59 @@ export interface FirewallDeps {
   defaultType: LoadBalancerType;
   clock: Clock;
   logger: Logger;
+  metrics?: FirewallMetrics | undefined;
   signal: AbortSignal;
 }
 
 const services = { group: '', version: 'v1', resource: 'services' };
 
-async function currentFirewall({ api, name, signal }: FirewallDeps): Promise<Firewall | undefined> {
+async function currentFirewall({ api, name, clock, metrics, signal }: FirewallDeps): Promise<Firewall | undefined> {
+  const startedMs = clock.monotonic();
   try {
-    return (await api.firewalls(signal)).find((firewall) => firewall.name === name);
+    const firewall = (await api.firewalls(signal)).find((one) => one.name === name);
+    metrics?.synced('updated', clock.monotonic() - startedMs);
+    return firewall;
   } catch (error) {
+    metrics?.synced(signal.aborted ? 'canceled' : 'failed', clock.monotonic() - startedMs);
     return during('failed to retrieve list of firewalls from DO API')(error);
   }
 }
 
 /**
- * Brings the firewall in line, once. `known` is the firewall as it was last seen, which saves the call that asks for it. Gives it as it is now.
+ * Brings the firewall in line, once. `known` is the firewall as it was last seen, which saves the call that asks for it. Gives it as it is now, and
+ * whether anything was to do.
  */
-export async function syncFirewall(deps: FirewallDeps, known?: Firewall): Promise<Firewall> {
+async function syncFirewall(deps: FirewallDeps, known?: Firewall): Promise<{ firewall: Firewall; isChanged: boolean }> {
   const { api, client, signal } = deps;
   // Asked for rather than taken from a cache that may still be filling: a Service that is missing here would be shut off.
   const { items } = await client.resource<Service>(services).list();
   const wanted = firewallFor(items, deps);
   const existing = known ?? (await currentFirewall(deps));
-  if (existing && isAsWanted(existing, wanted)) return existing;
+  if (existing && isAsWanted(existing, wanted)) return { firewall: existing, isChanged: false };
   if (existing)
     try {
-      return await api.updateFirewall(existing.id, wanted, signal);
+      return { firewall: await api.updateFirewall(existing.id, wanted, signal), isChanged: true };
     } catch (error) {
-      if (!isNotFound(error)) return during('failed to update firewall')(error);
+      if (!isAbsent(error)) return during('failed to update firewall')(error);
     }
-  return api.createFirewall(wanted, signal).catch((error: unknown) => {
+  const firewall = await api.createFirewall(wanted, signal).catch((error: unknown) => {
     return during('failed to create firewall')(error);
   });
+  return { firewall, isChanged: true };
+}
+
+/** As syncFirewall, and counted. */
+async function counted(deps: FirewallDeps, known?: Firewall): Promise<Firewall> {
+  const { clock, metrics } = deps;
+  const startedMs = clock.monotonic();
+  try {
+    const now = await syncFirewall(deps, known);
+    metrics?.reconciled(now.isChanged ? 'reconciled' : 'skipped', clock.monotonic() - startedMs);
+    return now.firewall;
+  } catch (error) {
+    metrics?.reconciled('failed', clock.monotonic() - startedMs);
+    throw error;
+  }
 }
 
 export interface FirewallController {
@@ -81,7 +102,7 @@ export function createFirewallController(deps: FirewallDeps): FirewallController
     pending = false;
     if (clock.monotonic() - checkedAtMs >= firewallPeriodMs) known = undefined;
     if (!known) checkedAtMs = clock.monotonic();
-    known = await syncFirewall(deps, known);
+    known = await counted(deps, known);
     retryMs = firewallRetryMinMs;
   };
   const failed = async (error: unknown): Promise<void> => {

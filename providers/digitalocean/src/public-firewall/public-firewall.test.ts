@@ -1,4 +1,4 @@
-import type { CloudInformers, KubeObject, Service } from 'sagong/cloud-provider';
+import type { CloudInformers, KubeObject, ProviderMetrics, Service } from 'sagong/cloud-provider';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   eventually,
@@ -128,11 +128,17 @@ describe('the loop', () => {
       },
     }),
   };
+  const counted: string[] = [];
+  const metrics: ProviderMetrics = {
+    counter: ({ name, labels = [] }) => ({ inc: (_by, ...values) => void counted.push([name, labels, values].join(' ')) }),
+    histogram: () => ({ observe() {} }),
+  };
   const start = async (...services: Service[]): Promise<void> => {
+    counted.length = 0;
     world = await openWorld();
     stop = new AbortController();
     cluster = testCluster(...services);
-    const cloud = await world.open({ publicAccessFirewall: { name: 'fw', tags: ['workers'] } });
+    const cloud = await world.open({ publicAccessFirewall: { name: 'fw', tags: ['workers'] } }, metrics);
     await cloud.initialize?.({ client: cluster.client, signal: stop.signal });
     cloud.setInformers?.(informers);
   };
@@ -147,7 +153,7 @@ describe('the loop', () => {
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
-    await eventually(() => expect(world.clock.pending()).toBe(1));
+    await eventually(() => expect(world.clock.sleeping()).toBe(1));
   };
   const tick = async (ms: number): Promise<void> => {
     await resting();
@@ -173,6 +179,35 @@ describe('the loop', () => {
     if (made) made.inbound_rules = [];
     await tick(300_000);
     await eventually(() => expect(opened()).toEqual(['30080', '30081']));
+  });
+  it('is counted by upstream’s names, its calls, checks and runs', async () => {
+    await start(nodePort('a', 30_080));
+    await tick(1_000);
+    await eventually(() => expect(opened()).toEqual(['30080']));
+    await tick(300_000);
+    await resting();
+    const labels = 'operation,result,http_response_code';
+    const once = [
+      `firewall_api_operations_total ${labels} get_by_list,succeeded,200`,
+      'firewall_resource_syncs_total result updated',
+      `firewall_api_operations_total ${labels} create,succeeded,202`,
+      'firewall_reconciles_total result,error_type reconciled,',
+    ];
+    const again = [...once.slice(0, 2), 'firewall_reconciles_total result,error_type skipped,'];
+    await eventually(() => expect(counted).toEqual([...once, ...again]));
+
+    await resting();
+    world.server.fail({ method: 'PUT', path: /firewalls/, status: 401 });
+    const changed = nodePort('b', 30_081);
+    cluster.services.set('b', changed);
+    handler.onAdd?.(changed as KubeObject);
+    await tick(1_000);
+    const failed = [
+      `firewall_api_operations_total ${labels} update,failed,401`,
+      'cloudprovider_digitalocean_api_request_errors request Firewalls.Update',
+      'firewall_reconciles_total result,error_type failed,generic',
+    ];
+    await eventually(() => expect(new Set(counted.slice(once.length + again.length))).toEqual(new Set(failed)));
   });
   it('looks away from changes that open nothing', async () => {
     await start(nodePort('a', 30_080));

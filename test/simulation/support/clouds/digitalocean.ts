@@ -110,7 +110,7 @@ export async function digitalOceanChaosCloud({ clock, seed }: ChaosCloudOptions)
       const door = await server.openDoor();
       const config: Config = { metadataURL: door.url, accessToken: server.token, apiURL: door.url, region, clusterID: clusterId };
       return {
-        cloud: await createCloud(settingsFrom(config, {}), { clock, logger: silentLogger }),
+        cloud: await createCloud(settingsFrom(config, {}), { clock, rng: seededRng(seed), logger: silentLogger }),
         kill: () => void door.close(),
       };
     },
