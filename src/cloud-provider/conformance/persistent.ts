@@ -1,5 +1,6 @@
 // A provider as the controllers use it: what fails is tried again. With it the suite also runs against a cloud of which every fifth call fails.
-import { isImplementedElsewhere, isInstanceNotFound, isNotImplemented } from '../errors.ts';
+import type { Clock } from '#utils';
+import { isImplementedElsewhere, isInstanceNotFound, isNotImplemented, retryAfterOf } from '../errors.ts';
 import type { CloudProvider } from '../types.ts';
 
 export interface PersistentOptions {
@@ -7,6 +8,8 @@ export interface PersistentOptions {
   attemptsMax?: number;
   /** Failures that are handed on at once, as those that a case asked for. */
   passes?(error: unknown): boolean;
+  /** That of the provider. With it a call that asks for a later time (`retryAfter`) comes then, as the controllers do it; without it at once. */
+  clock?: Pick<Clock, 'sleep'>;
 }
 
 const attemptsMaxDefault = 20;
@@ -23,7 +26,7 @@ const hasMeaning = (error: unknown): boolean =>
 
 /** Wraps a provider so that each call is repeated until it succeeds, fails in a way that has a meaning, or has failed too often. */
 export function persistent(cloud: CloudProvider, options: PersistentOptions = {}): CloudProvider {
-  const { attemptsMax = attemptsMaxDefault, passes = () => false } = options;
+  const { attemptsMax = attemptsMaxDefault, passes = () => false, clock } = options;
   const again =
     (call: AnyCall): AnyCall =>
     async (...args) => {
@@ -32,6 +35,8 @@ export function persistent(cloud: CloudProvider, options: PersistentOptions = {}
           return await call(...args);
         } catch (error) {
           if (tries >= attemptsMax || hasMeaning(error) || passes(error)) throw error;
+          const delayMs = retryAfterOf(error);
+          if (clock && delayMs !== undefined) await clock.sleep(delayMs);
         }
     };
   const persistentPart = (part: Part, inner: object): object => {
