@@ -7,5 +7,5 @@ export type { GivenCloudProvider, TestCloud, TestCloudOptions } from './cloud.ts
 export type { TestNodes } from './nodes.ts';
 export type { ClusterSnapshot } from './snapshot.ts';
 export type { ComponentFailure } from '#component-base/failures';
-export { type StartClusterOptions, startCluster, type TestCluster } from './start-cluster.ts';
+export { type StartClusterOptions, startCluster, type TestClient, type TestCluster } from './start-cluster.ts';
 export { type FaultInjector, type FaultRates, injectFaults, noApiFaults } from './faults.ts';

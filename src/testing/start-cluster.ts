@@ -1,6 +1,7 @@
 // A whole cluster in the caller's process, for tests of controllers, operators, charts and cloud providers: the real apiserver with RBAC and
 // admission, every control loop, the scheduler, nodes whose pods are simulated, and a cloud under them. Nothing touches the disk.
-import { formatKubeconfig, type KubeClient, kubeconfigFor } from '#client';
+import type { GroupVersionResource, KubeObject, UnknownObject } from '#apimachinery/meta';
+import { formatKubeconfig, type KubeClient, kubeconfigFor, type ResourceClient } from '#client';
 import type { CloudProvider } from '#cloud-provider';
 import type { ComponentFailure } from '#component-base/failures';
 import {
@@ -73,15 +74,20 @@ export interface StartClusterOptions {
   logger?: Logger;
 }
 
+/** Objects of a type that is not named have fields of unknown types. */
+export interface TestClient extends KubeClient {
+  resource<T extends KubeObject = UnknownObject>(gvr: GroupVersionResource, namespace?: string): ResourceClient<T>;
+}
+
 export interface TestCluster {
   /** `https://127.0.0.1:<port>`. */
   readonly url: string;
   /** Kubeconfig (YAML) of the administrator, for kubectl, Helm and client libraries. */
   readonly kubeconfig: string;
   /** The administrator, in memory: no encoding, frozen answers. */
-  readonly client: KubeClient;
+  readonly client: TestClient;
   /** Somebody else, in memory: authorization holds. `groups` without `system:authenticated` is unauthenticated. */
-  clientFor(identity: Identity): KubeClient;
+  clientFor(identity: Identity): TestClient;
   /** What every control loop decided last about an object (`deployment/web`; plural, singular, kind or short name), and why. Default namespace: `default`. */
   explain(object: string, namespace?: string): DecisionRecord[];
   /** What goes wrong with its API. */

@@ -96,6 +96,39 @@ describe('the packed package, installed elsewhere', () => {
   });
 
   it(
+    'has the types that the examples of docs/testing.md need, as they are written',
+    async () => {
+      const page = await readFile(join(root, 'docs/testing.md'), 'utf8');
+      const blocks = [...page.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, text = '']) => text);
+      const cwd = join(dir, 'empty');
+      const running = "import type { TestCluster } from 'sagong/testing';\ndeclare const cluster: TestCluster;\n";
+      const given = "import { readFile, writeFile } from 'node:fs/promises';\nimport { startCluster } from 'sagong/testing';\n";
+      const files = await Promise.all(
+        blocks.map(async (text, index) => {
+          const file = `example${index}.mts`;
+          await writeFile(
+            join(cwd, file),
+            text.includes('await using cluster =')
+              ? `${text.includes('import { startCluster') ? '' : given}${text}`
+              : `${given}${running}${text}`,
+          );
+          return file;
+        }),
+      );
+      const provider =
+        "import type { CloudProviderDefinition } from 'sagong/cloud-provider';\ndeclare const it: CloudProviderDefinition;\nexport default it;\n";
+      await writeFile(join(cwd, 'my-provider.d.mts'), provider);
+      const checked = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'esnext', '--module', 'nodenext'];
+      const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
+      const words = [join(root, 'node_modules/typescript/bin/tsc'), ...checked, ...types, ...files];
+      const { code, text } = await run(process.execPath, words, { cwd });
+      expect(code, text).toBe(0);
+      expect(files.length).toBeGreaterThan(4);
+    },
+    runTimeoutMs,
+  );
+
+  it(
     'lends its API to tests and its types to editors',
     async () => {
       const program =

@@ -18,11 +18,11 @@ const prefix = 'simulated.sagong.dev/';
 let cluster: TestCluster;
 let wire: KubeClient;
 
-const podOf = (name: string, annotations: Record<string, string>, labels: Record<string, string> = {}): KubeObject =>
+const podOf = (name: string, annotations: Record<string, string>, labels: Record<string, string> = {}): Pod =>
   ({
     metadata: { name, labels, annotations },
     spec: { containers: [{ name: 'app', image: 'a:1' }] },
-  }) as unknown as KubeObject;
+  }) as unknown as Pod;
 
 const isRunning = async (name: string): Promise<boolean> =>
   (await cluster.client.resource<Pod>(core('pods'), 'default').get(name)).status?.phase === 'Running';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   cluster = await startCluster({ nodes: 2 });
   const config = clientConfigOf(parse(cluster.kubeconfig) as Kubeconfig);
   wire = createClient(createRestTransport({ config, clock: systemClock(), userAgent: 'test' }));
-  const pods = cluster.client.resource(core('pods'), 'default');
+  const pods = cluster.client.resource<Pod>(core('pods'), 'default');
   await pods.create(podOf('busy', { [`${prefix}cpu`]: '250m', [`${prefix}memory`]: '100Mi' }, { app: 'web' }));
   await pods.create(podOf('idle', {}, { app: 'other' }));
 });
@@ -114,7 +114,7 @@ it('lets whoever may view a namespace view what its pods use, and nobody else', 
     metadata: { name: 'viewers' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'ann' }],
-  } as KubeObject);
+  });
   const list = (name: string): Promise<unknown> => refusal(as(name).resource(metricsOf('pods'), 'default').list());
   await expect.poll(() => list('ann'), { timeout: 10_000 }).toBe('none');
   expect(await list('bob')).toEqual([403, expect.any(String)]);

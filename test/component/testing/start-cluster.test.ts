@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { Deployment } from '#api/apps/v1';
 import type { SubjectAccessReview } from '#api/authorization/v1';
 import type { Pod } from '#api/core/v1';
-import type { KubeObject } from '#apimachinery/meta';
 import type { KubeClient } from '#client';
 import { startCluster } from '#testing';
 
@@ -47,7 +46,7 @@ describe('startCluster', () => {
       await cluster.client.resource({ group: '', version: 'v1', resource: 'services' }, 'default').create({
         metadata: { name: 'web' },
         spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
-      } as KubeObject);
+      });
       await expect
         .poll(() => cluster.explain('service/web').map(({ controller }) => controller), { timeout: 10_000 })
         .toContain('endpointslice-controller');

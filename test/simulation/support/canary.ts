@@ -130,7 +130,8 @@ export async function canaryLives(world: OddWorld, namespace: string): Promise<s
     }
   await client.resource(namespaces).create({ metadata: { name: namespace } });
   await world.pass(2000);
-  for (const [resource, object] of objects) await client.resource(resource, namespace).create(structuredClone(object));
+  for (const [resource, object] of objects)
+    await client.resource<KubeObject>(resource, namespace).create(structuredClone(object));
   for (const [who, alive] of signs(world, namespace)) await expectLife(who, alive);
   const pods = await client.resource<Pod>(of('pods'), namespace).list();
   const victim = pods.items.find(({ metadata }) => metadata.labels?.['app'] === 'web')?.metadata.name ?? '';
