@@ -1,6 +1,7 @@
 // Builds the kubelet of a real node: pods through a CRI runtime, volumes, cgroups, probes, server (upstream cmd/kubelet/app/server.go). What each part
 // needs is made before it: the state of the node first, then volumes and runtime, then the kubelet over them, then what looks after it.
 import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { ConfigMap, Container, Pod, Secret, Service } from '#api/core/v1';
 import type { RuntimeClass } from '#api/node/v1';
@@ -21,6 +22,7 @@ import { type PodEvents, podEvents } from './events.ts';
 import { createHooks } from './hooks/real.ts';
 import { startHousekeeping } from './housekeeping/start.ts';
 import { credentialsFor } from './images/credentials.ts';
+import { nodeCredentials } from './images/node-credentials.ts';
 import { Kubelet } from './kubelet.ts';
 import { type DnsConfig, parseResolvConf, podDns } from './network/dns.ts';
 import { checkKernelSettings } from './node/kernel-settings.ts';
@@ -188,7 +190,10 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
     hooks: createHooks({ runtime, clock, hostIP }),
     volumePaths: (uid) => volumes.mounted(uid),
     machine: () => thisMachine(options.rootDir),
-    credentials: async (pod, image) => credentialsFor(image, await pullSecrets(pod, objects)),
+    credentials: async (pod, image) => {
+      const [secrets, node] = await Promise.all([pullSecrets(pod, objects), nodeCredentials(options.rootDir, homedir())]);
+      return credentialsFor(image, secrets, node);
+    },
   });
   const { serving } = deps;
   const listen = serving?.listen ?? { host: options.address, port: options.port };

@@ -8,7 +8,7 @@ import { type CgroupLayout, cgroupProcesses, clearCgroups, createCgroups } from 
 import { files, type InitOptions, initScript, mountTable, ownEtc, readyWord } from './init-script.ts';
 import { bootTimeoutMs, processPollMs, programStopTimeoutMs, restartMs } from './limits.ts';
 import { adoptProcess, childOf, commandLine, killPid, lastWords, type ManagedProcess, startProcess } from './processes.ts';
-import { machineRoot, makeRoot, withLog } from './root.ts';
+import { kindsOf, machineRoot, makeRoot, withLog } from './root.ts';
 import { foldersOf, type RootPlan, rootPlan } from './root-files.ts';
 
 export interface ComputerDeps {
@@ -79,7 +79,7 @@ export class Computer {
       dir: this.#dir,
     };
     const { command = [], shows = foldersOf(command, init.disk), mounts } = options.userData ?? {};
-    const plan = rootPlan({ ...init, shows, mounts, machine: await machineRoot() });
+    const plan = rootPlan({ ...init, shows, mounts: await kindsOf(mounts), machine: await machineRoot() });
     await this.#prepare(init, plan);
     await clearCgroups(layout, this.#cgroup, clock);
     const joinCgroups = await createCgroups(layout, this.#cgroup);

@@ -90,8 +90,18 @@ const devices = (folder: string): string[] => [
   `if [ -c ${sh(`${folder}/loop-control`)} ]; then n=0; while [ $n -le ${loopsMax} ]; do loop=${sh(`${folder}/loop`)}$n; [ -e "$loop" ] || mknod -m 660 "$loop" b 7 $n || :; n=$((n + 1)); done; fi`,
 ];
 
+/** What is there already is mounted over; a link goes, for it could lead anywhere. */
+const mountFile = ({ source, target, readOnly }: RootPlan['files'][number]): string[] => [
+  `mkdir -p ${sh(parentOf(target))}`,
+  `[ ! -L ${sh(target)} ] || rm ${sh(target)}`,
+  `[ -e ${sh(target)} ] || : > ${sh(target)}`,
+  `mount --bind ${sh(source)} ${sh(target)}`,
+  ...(readOnly ? [`mount -o remount,bind,ro ${sh(target)}`] : []),
+  `mount --make-private ${sh(target)}`,
+];
+
 /** Makes what is mounted below the new root the root of everything, and takes the machine's away. */
-function changeRoot({ disk, dir, pausePath }: InitOptions, { notInherited, readOnly }: RootPlan): string[] {
+function changeRoot({ disk, dir, pausePath }: InitOptions, { notInherited, readOnly, files: mounted }: RootPlan): string[] {
   const root = rootOf(disk);
   const made = sh(`${disk}/changes/made`);
   return [
@@ -99,6 +109,7 @@ function changeRoot({ disk, dir, pausePath }: InitOptions, { notInherited, readO
     `mount --all --fstab ${sh(`${dir}/${files.mounts}`)}`,
     ...readOnly.map(readOnlyBelow),
     ...devices(`${root}/dev`),
+    ...mounted.flatMap(mountFile),
     `[ -e ${made} ] || { rm -rf ${notInherited.map(sh).join(' ')}; : > ${made}; }`,
     // A file of the machine's may be a link that leads elsewhere.
     `cp --remove-destination ${sh(`${dir}/${files.etc}`)}/* ${sh(`${root}/etc/`)}`,

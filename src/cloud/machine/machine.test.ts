@@ -109,6 +109,15 @@ describe('an instance', () => {
       String.raw`/home/me/out /data/my\040disk/root/src/out none rbind,rprivate,X-mount.mkdir 0 0`,
     ]);
   });
+  it('has further files of the machine, mounted after all folders', () => {
+    const file = { source: "/home/me/it's", target: '/etc/some/file', isFile: true };
+    const asked = rootPlan({ ...options, machine, shows: [], mounts: [file, { ...file, target: '/srv/read', readOnly: true }] });
+    expect(asked.mounts.filter((line) => line.includes('/home/me'))).toEqual([]);
+    const script = initScript(options, asked);
+    expect(script).toContain("mount --bind '/home/me/it'\\''s' '/data/my disk/root/etc/some/file'");
+    expect(script).toContain("mount -o remount,bind,ro '/data/my disk/root/srv/read'");
+    expect(script).not.toContain("remount,bind,ro '/data/my disk/root/etc/some/file'");
+  });
   it('shows the folders of a command that does not say what it needs', () => {
     const command = ['/work/bin/run', '--config', '/data/disks/one/config', '/work/more'];
     expect(foldersOf(command, '/data/disks/one')).toEqual(['/work']);

@@ -32,13 +32,15 @@ export interface MachineRoot {
   mountPoints: readonly string[];
 }
 
+export type FurtherMount = NonNullable<UserData['mounts']>[number] & { isFile?: boolean };
+
 export interface RootOptions {
   /** The instance's disk, seen inside at the same path. */
   disk: string;
   /** Paths of the machine that are seen inside at the same place, for reading. */
   shows: readonly string[];
-  /** Folders of the machine that are seen inside at other places. */
-  mounts?: UserData['mounts'];
+  /** Folders of the machine, and files where that is said, that are seen inside at other places. */
+  mounts?: readonly FurtherMount[];
   /** Copied into the root, to the same path. */
   pausePath: string;
   machine: MachineRoot;
@@ -51,6 +53,8 @@ export interface RootPlan {
   links: readonly (readonly [path: string, target: string])[];
   /** Lines of fstab(5). */
   mounts: readonly string[];
+  /** Files of the machine, mounted after all else: what they are mounted on has to be made first. */
+  files: readonly Required<FurtherMount>[];
   /** Folders that are read-only with all that is mounted below them, except for what is below the others. */
   readOnly: readonly (readonly [path: string, except: readonly string[]])[];
   /** Where further mounts and files go; those who make them follow links. */
@@ -117,6 +121,7 @@ export function rootPlan(options: RootOptions): RootPlan {
     entry !== 'folder' && systemFolders.includes(name) ? [[name, entry.link]] : [],
   );
   const bind = (path: string, how: string): string => fstabEntry(path, `${root}${path}`, 'none', `${how},X-mount.mkdir`);
+  const folders = mounts.filter(({ isFile }) => !isFile);
   const shown = shownFolders(options, inOverlay, hidden);
   return {
     folders: [
@@ -135,16 +140,19 @@ export function rootPlan(options: RootOptions): RootPlan {
       ...hidden.map((path) => fstabEntry('sagong-hidden', `${root}${path}`, 'tmpfs', 'mode=755')),
       bind(disk, 'bind'),
       fstabEntry(`${disk}/logs`, `${root}/var/log`, 'none', 'bind'),
-      ...mounts.map(({ source, target, readOnly }) =>
+      ...folders.map(({ source, target, readOnly }) =>
         fstabEntry(source, `${root}${target}`, 'none', `${readOnly ? 'rbind,ro' : 'rbind'},rprivate,X-mount.mkdir`),
       ),
     ],
     targets: [disk, parentOf(pausePath), ...shown, ...mounts.map(({ target }) => target)].map((path) => `${root}${path}`),
-    readOnly: mounts
+    files: mounts
+      .filter(({ isFile }) => isFile)
+      .map(({ source, target, readOnly = false }) => ({ source, target: `${root}${target}`, readOnly, isFile: true })),
+    readOnly: folders
       .filter(({ readOnly }) => readOnly)
       .map(({ target }) => [
         `${root}${target}`,
-        mounts.filter((one) => !one.readOnly && below(one.target, target)).map((one) => `${root}${one.target}`),
+        folders.filter((one) => !one.readOnly && below(one.target, target)).map((one) => `${root}${one.target}`),
       ]),
     notInherited: notInherited.map((path) => `${root}/${path}`),
   };

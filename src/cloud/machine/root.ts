@@ -1,8 +1,8 @@
 // The machine's own root, as instances' roots are put together from it, and the folders of an instance's root on its disk.
-import { readdir, readFile, readlink, symlink } from 'node:fs/promises';
+import { readdir, readFile, readlink, stat, symlink } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { Descriptor, holding, type InsideOptions, isErrno, openInside, OutsideError } from '#host';
-import type { MachineRoot, RootPlan } from './root-files.ts';
+import type { FurtherMount, MachineRoot, RootPlan } from './root-files.ts';
 
 /** The mount point in a line of proc_pid_mountinfo(5). */
 const mountPoint = (line: string): string =>
@@ -18,6 +18,15 @@ export async function machineRoot(): Promise<MachineRoot> {
   const mounts = await readFile('/proc/self/mountinfo', 'utf8');
   return { entries: new Map(await Promise.all(entries)), mountPoints: mounts.trim().split('\n').map(mountPoint) };
 }
+
+/** Says which of them are files. What is not there is a folder: mounting it says why the instance does not boot. */
+export const kindsOf = (mounts: readonly FurtherMount[] = []): Promise<FurtherMount[]> =>
+  Promise.all(
+    mounts.map(async (mount) => {
+      const found = await stat(mount.source).catch(() => undefined);
+      return { ...mount, isFile: found !== undefined && !found.isDirectory() };
+    }),
+  );
 
 /** Opens a folder of an instance's disk and closes it. What runs in the instance may have put links there, which lead elsewhere on the machine: rejects for them. */
 async function assertOnDisk(root: Descriptor, disk: string, path: string, options: InsideOptions): Promise<void> {

@@ -1,9 +1,9 @@
-// Folders of this machine that nodes see (kind's extraMounts): from their first boot on, so that they are chosen with the first start.
+// Folders and files of this machine that nodes see (kind's extraMounts): from their first boot on, so that they are chosen with the first start.
 import { stat } from 'node:fs/promises';
 import type { ClusterSettings } from './settings.ts';
 import type { UpOptions } from '../up.ts';
 
-/** `elsewhere`: nodes have no root on this machine. Rejects with a sentence for folders that cannot be shown. */
+/** `elsewhere`: nodes have no root on this machine. Rejects with a sentence for what cannot be shown. */
 export async function mountsOfStart(
   { mounts: given }: Pick<UpOptions, 'mounts'>,
   before: ClusterSettings | undefined,
@@ -17,10 +17,7 @@ export async function mountsOfStart(
     );
   for (const { source } of given) {
     const found = await stat(source).catch(() => undefined);
-    if (!found?.isDirectory())
-      throw new Error(
-        `extraMounts: ${source} ${found ? 'is no folder' : 'is not there'}; nodes can be shown folders of this machine`,
-      );
+    if (!found) throw new Error(`extraMounts: ${source} is not there; nodes can be shown folders and files of this machine`);
   }
   return given;
 }

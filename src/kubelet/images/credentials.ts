@@ -1,4 +1,4 @@
-// Registry credentials out of a pod's pull secrets (upstream pkg/credentialprovider). Pure.
+// Registry credentials out of a pod's pull secrets and of what the node has for all pods (upstream pkg/credentialprovider). Pure.
 import type { Secret } from '#api/core/v1';
 import { secretText } from '../env/environment.ts';
 import type { RegistryAuth } from '../container/runtime.ts';
@@ -13,18 +13,31 @@ interface Entry {
   registrytoken?: string;
 }
 
-/** Entries of a dockerconfigjson or dockercfg secret; nothing of what cannot be read. */
-function entriesOf(secret: Secret): [string, Entry][] {
-  const modern = secret.data?.['.dockerconfigjson'];
-  const old = secret.data?.['.dockercfg'];
+/** Credentials by registry or path of images. */
+export type Entries = [string, Entry][];
+/** The forms of Docker's file: `config.json`, and `.dockercfg` of before. */
+export type DockerForm = 'json' | 'cfg';
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What a file of that form holds; undefined where the text has another form. */
+export function entriesIn(text: string, form: DockerForm): Entries | undefined {
   try {
-    if (secret.type === 'kubernetes.io/dockerconfigjson' && modern)
-      return Object.entries((JSON.parse(secretText(modern)) as { auths?: Record<string, Entry> }).auths ?? {});
-    if (secret.type === 'kubernetes.io/dockercfg' && old)
-      return Object.entries(JSON.parse(secretText(old)) as Record<string, Entry>);
+    const parsed: unknown = JSON.parse(text);
+    if (!isObject(parsed)) return undefined;
+    const auths = form === 'json' ? ((parsed as { auths?: unknown }).auths ?? {}) : parsed;
+    return isObject(auths) ? (Object.entries(auths) as Entries) : undefined;
   } catch {
-    return [];
+    return undefined;
   }
+}
+
+/** Entries of a dockerconfigjson or dockercfg secret; nothing of what cannot be read. */
+function entriesOf({ type, data }: Secret): Entries {
+  const modern = data?.['.dockerconfigjson'];
+  const old = data?.['.dockercfg'];
+  if (type === 'kubernetes.io/dockerconfigjson' && modern) return entriesIn(secretText(modern), 'json') ?? [];
+  if (type === 'kubernetes.io/dockercfg' && old) return entriesIn(secretText(old), 'cfg') ?? [];
   return [];
 }
 
@@ -59,11 +72,15 @@ function globMatches(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-/** Longest key first, as it names the image best. */
-export function credentialsFor(image: string, secrets: readonly Secret[]): RegistryAuth[] {
-  return secrets
-    .flatMap(entriesOf)
-    .filter(([key, entry]) => typeof entry === 'object' && entry !== null && matchesImage(key, image))
+/** Those of the secrets before those of the node; among each the longest key first, as it names the image best. */
+export const credentialsFor = (image: string, secrets: readonly Secret[], node: Entries = []): RegistryAuth[] => [
+  ...matching(image, secrets.flatMap(entriesOf)),
+  ...matching(image, node),
+];
+
+function matching(image: string, entries: Entries): RegistryAuth[] {
+  return entries
+    .filter(([key, entry]) => isObject(entry) && matchesImage(key, image))
     .sort(([a], [b]) => b.length - a.length)
     .map(([, { username, password, auth, identitytoken, registrytoken }]) => {
       const decoded = auth && username === undefined ? secretText(auth) : undefined;

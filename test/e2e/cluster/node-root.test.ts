@@ -29,6 +29,8 @@ beforeAll(async () => {
   const mounts = [
     { hostPath: shared, containerPath: '/shared' },
     { hostPath: shared, containerPath: '/var/log/read', readOnly: true },
+    { hostPath: join(shared, 'from'), containerPath: '/etc/given/file' },
+    { hostPath: join(shared, 'from'), containerPath: '/var/run/read', readOnly: true },
   ];
   const config = { kind: 'Cluster', apiVersion: 'kind.x-k8s.io/v1alpha4' };
   const nodes = [{ role: 'control-plane' }, { role: 'worker', extraMounts: mounts }, { role: 'worker' }];
@@ -119,6 +121,9 @@ it('shows a folder of the machine to the node that was given it, for writing whe
   expect((await shell('node-2', 'ls -d /shared /var/log/read')).stdout).toBe('');
   expect((await cluster.sagong('node', 'reboot', 'node-1')).code).toBe(0);
   expect((await shell('node-1', 'cat /shared/from')).stdout).toBe('the machine');
+  expect((await shell('node-1', 'cat /etc/given/file /run/read && echo now >/run/read')).stderr).toContain('Read-only');
+  expect((await shell('node-1', 'echo now >/etc/given/file && cat /run/read')).stdout).toBe('now\n');
+  expect(await readFile(join(cluster.home, 'shared folder/from'), 'utf8')).toBe('now\n');
 });
 
 it('has the logs of pods where log agents look, and a DaemonSet collects them', async () => {
