@@ -13,11 +13,13 @@ export const limits = {
   /** How long an issuer may take to answer, and how much it may say. */
   issuerTimeoutMs: 30_000,
   issuerAnswerBytesMax: 1024 * 1024,
+  /** How often an issuer's answer may lead to another address, as Go's client follows. */
+  issuerRedirectsMax: 10,
   /** Tokens with unknown keys have an issuer's keys read again, so often at most within that time. */
   keyReadsMax: 10,
   keyReadsWindowMs: 10_000,
   /** How far in the future a token may begin. */
-  notBeforeLeewayMs: 300_000,
+  notBeforeLeewayMs: 60_000,
   /** Answers of authenticators that had to compute or ask are remembered: how many, and how long. */
   rememberedTokensMax: 4096,
   rememberTokenMs: 10_000,

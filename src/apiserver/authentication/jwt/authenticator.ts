@@ -7,6 +7,7 @@ import { limits } from '../limits.ts';
 import type { AuthenticationConfiguration, JwtConfiguration } from './configuration.ts';
 import { Provider } from './keys.ts';
 import { type Claims, claimMapper } from './mapping.ts';
+import { standardClaims } from './standard-claims.ts';
 
 export interface JwtDeps {
   clock: Clock;
@@ -14,6 +15,12 @@ export interface JwtDeps {
   metrics?: Metrics;
 }
 
+const noTime = '0001-01-01 00:00:00 +0000 UTC';
+/** A time that a token names may be one that there is not. */
+function timeText(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  return Number.isNaN(date.getTime()) ? `${seconds} s` : date.toISOString();
+}
 const listText = (texts: readonly string[]): string => `[${texts.map((text) => JSON.stringify(text)).join(' ')}]`;
 
 /** The issuer that an unverified token names; undefined: it is no JWT. */
@@ -75,34 +82,36 @@ class JwtAuthenticator implements TokenAuthenticator {
   }
 
   async #verify(token: string): Promise<Claims> {
-    const header = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { alg?: string };
+    const header = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as {
+      alg?: string;
+      crit?: unknown;
+    };
+    // What a header asks to be understood changes what is signed: no provider of identities needs it.
+    if (header.crit !== undefined) throw new Error('oidc: malformed jwt: extensions of the header are not supported');
     if (!this.#algorithms.includes(header.alg ?? ''))
       throw new Error(
         `oidc: id token signed with unsupported algorithm, expected ${listText(this.#algorithms)} got ${JSON.stringify(header.alg ?? '')}`,
       );
-    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Claims;
     this.#checkClaims(claims);
     await this.#checkSignature(token);
     return claims;
   }
 
-  #checkClaims({ aud, exp, nbf }: Record<string, unknown>): void {
-    const audiences = (Array.isArray(aud) ? aud : [aud]).filter((one): one is string => typeof one === 'string');
+  #checkClaims(claims: Claims): void {
+    const { audiences, expires, notBefore } = standardClaims(claims);
     if (!audiences.some((audience) => this.#audiences.includes(audience)))
       throw new Error(`oidc: expected audience in ${listText([...this.#audiences].sort())} got ${listText(audiences)}`);
     const now = this.#clock.now();
-    const expiry = typeof exp === 'number' ? exp * 1000 : Number.NaN;
-    if (!(expiry > now))
+    if (expires === undefined || expires * 1000 < now)
+      throw new Error(`oidc: token is expired (Token Expiry: ${expires === undefined ? noTime : timeText(expires)})`);
+    if (notBefore !== undefined && notBefore * 1000 > now + limits.notBeforeLeewayMs)
       throw new Error(
-        `oidc: token is expired (Token Expiry: ${Number.isNaN(expiry) ? '0001-01-01 00:00:00 +0000 UTC' : new Date(expiry).toISOString()})`,
-      );
-    if (typeof nbf === 'number' && nbf * 1000 > now + limits.notBeforeLeewayMs)
-      throw new Error(
-        `oidc: current time ${new Date(now).toISOString()} before the nbf (not before) time: ${new Date(nbf * 1000).toISOString()}`,
+        `oidc: current time ${new Date(now).toISOString()} before the nbf (not before) time: ${timeText(notBefore)}`,
       );
   }
 
-  /** Keys that a provider replaced under the same name are read again, too. */
+  /** Keys that a provider replaced under the same name, or that were none, are read again, too. */
   async #checkSignature(token: string): Promise<void> {
     const { provider } = this;
     const options = { algorithms: [...this.#algorithms] };
@@ -112,11 +121,14 @@ class JwtAuthenticator implements TokenAuthenticator {
         (header: JWSHeaderParameters | undefined, input: FlattenedJWSInput) =>
           provider.keyOf(header ?? {}, input, fresh) as never,
         options,
-      );
+      ).catch((error: unknown) => {
+        if (error instanceof errors.JWKSMultipleMatchingKeys) return verifyWithOne(token, error, options);
+        throw error;
+      });
     try {
       await verify(false).catch((error: unknown) => {
-        if (error instanceof errors.JWSSignatureVerificationFailed) return verify(true);
-        throw error;
+        if (error instanceof errors.JWSInvalid || error instanceof errors.JOSEAlgNotAllowed) throw error;
+        return verify(true);
       });
     } catch (error) {
       const unknown = error instanceof errors.JOSEError;
@@ -128,6 +140,22 @@ class JwtAuthenticator implements TokenAuthenticator {
       );
     }
   }
+}
+
+/** A key set may have several keys that a token could mean: it names none, or has one name for two. */
+async function verifyWithOne(
+  token: string,
+  candidates: errors.JWKSMultipleMatchingKeys,
+  options: { algorithms: string[] },
+): Promise<void> {
+  for await (const key of candidates) {
+    const fits = await compactVerify(token, key, options).then(
+      () => true,
+      () => false,
+    );
+    if (fits) return;
+  }
+  throw new errors.JWSSignatureVerificationFailed();
 }
 
 function refuseDistributed(claims: Claims, claim: string): void {

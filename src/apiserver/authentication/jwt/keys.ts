@@ -1,6 +1,6 @@
 // The keys of an OpenID provider: its discovery document once, its key set whenever a token names a key that is not known
 // (https://openid.net/specs/openid-connect-discovery-1_0.html).
-import { createLocalJWKSet, type JSONWebKeySet, type JWSHeaderParameters, type FlattenedJWSInput } from 'jose';
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWSHeaderParameters, type FlattenedJWSInput } from 'jose';
 import type { Clock, Logger } from '#utils';
 import { createWireClient, type WireClient } from '#wire';
 import { limits } from '../limits.ts';
@@ -19,6 +19,9 @@ export interface ProviderOptions {
 
 type KeySet = ReturnType<typeof createLocalJWKSet>;
 type FindKey = ReturnType<KeySet>;
+
+/** Answers that lead to another address, as Go's client takes them. */
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 export class Provider {
   readonly #options: ProviderOptions;
@@ -57,17 +60,19 @@ export class Provider {
     return this.#keysUrl !== undefined;
   }
 
-  /** The key of a token; rejects when there is none, after the key set was read again. `fresh`: the known one did not verify it. */
-  async keyOf(header: JWSHeaderParameters, token: FlattenedJWSInput, fresh = false): Promise<Awaited<FindKey>> {
+  /** The key of a token; rejects with those that it may be when they are several, and when there is none, after the key set was read again. `fresh`: the known one did not verify it. */
+  async keyOf({ kid, ...header }: JWSHeaderParameters, token: FlattenedJWSInput, fresh = false): Promise<Awaited<FindKey>> {
+    const named = { ...header, ...(kid !== '' && kid !== undefined && { kid }) } as never;
     if (this.#keys && !fresh) {
       try {
-        return await this.#keys(header as never, token);
-      } catch {
+        return await this.#keys(named, token);
+      } catch (error) {
+        if (error instanceof errors.JWKSMultipleMatchingKeys) throw error;
         // Read again below.
       }
     }
     const keys = await this.#read();
-    return keys(header as never, token);
+    return keys(named, token);
   }
 
   close(): void {
@@ -113,20 +118,21 @@ export class Provider {
     return keysUrl;
   }
 
+  /** The JSON object at that address, or at the one that it leads to. */
   async #get(url: string): Promise<Record<string, unknown>> {
-    const { origin, pathname, search } = new URL(url);
     const abort = new AbortController();
     const timer = this.#options.clock.setTimer(limits.issuerTimeoutMs, () => abort.abort(new Error('context deadline exceeded')));
     try {
-      const answer = await this.#client(origin).request({
-        method: 'GET',
-        path: pathname + search,
-        headers: { accept: 'application/json' },
-        signal: abort.signal,
-      });
-      const text = await answer.text(limits.issuerAnswerBytesMax);
-      if (answer.status !== 200) throw new Error(`${answer.status}: ${text.slice(0, 256)}`);
-      const value = JSON.parse(text) as unknown;
+      let answer = await this.#ask(url, this.#client(new URL(url).origin), abort.signal);
+      for (let hops = 0; answer.leadsTo !== undefined; hops++) {
+        if (hops === limits.issuerRedirectsMax) throw new Error(`stopped after ${hops} redirects`);
+        const { leadsTo } = answer;
+        if (!leadsTo.startsWith('https:')) throw new Error(`redirected to ${JSON.stringify(leadsTo)}, which is not https`);
+        const client = this.#connect(new URL(leadsTo).origin);
+        answer = await this.#ask(leadsTo, client, abort.signal).finally(() => client.close());
+      }
+      if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text.slice(0, 256)}`);
+      const value = JSON.parse(answer.text) as unknown;
       if (typeof value !== 'object' || value === null) throw new Error('not a JSON object');
       return value as Record<string, unknown>;
     } catch (error) {
@@ -136,13 +142,26 @@ export class Provider {
     }
   }
 
+  async #ask(url: string, client: WireClient, signal: AbortSignal) {
+    const { pathname, search } = new URL(url);
+    const headers = { accept: 'application/json' };
+    const answer = await client.request({ method: 'GET', path: pathname + search, headers, signal });
+    const text = await answer.text(limits.issuerAnswerBytesMax);
+    const { location } = answer.headers;
+    const leads = redirects.has(answer.status) && typeof location === 'string';
+    return { status: answer.status, text, leadsTo: leads ? new URL(location, url).href : undefined };
+  }
+
   #client(origin: string): WireClient {
     let client = this.#clients.get(origin);
     if (!client) {
-      const { certificateAuthority: ca } = this.#options;
-      client = createWireClient({ baseUrl: origin, ...(ca !== '' && { tls: { ca } }) });
+      client = this.#connect(origin);
       this.#clients.set(origin, client);
     }
     return client;
+  }
+  #connect(origin: string): WireClient {
+    const { certificateAuthority: ca } = this.#options;
+    return createWireClient({ baseUrl: origin, ...(ca !== '' && { tls: { ca } }) });
   }
 }

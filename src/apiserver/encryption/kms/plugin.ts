@@ -36,6 +36,13 @@ interface Current {
   expiresMs: number;
 }
 
+interface KnownSeed {
+  transformer: Soon<Transformer>;
+  untilMs: number;
+  /** It has opened a value, or sealed what this server writes: the plugin gave the right one. */
+  proven: boolean;
+}
+
 const hashOf = (text: string): string => (text === '' ? '' : `sha256:${createHash('sha256').update(text).digest('hex')}`);
 
 const cacheKeyOf = ({ sourceType, encryptedSource, keyId, annotations }: EncryptedSource): string =>
@@ -51,7 +58,7 @@ const cacheKeyOf = ({ sourceType, encryptedSource, keyId, annotations }: Encrypt
 export class KmsPlugin implements Transformer {
   readonly #options: KmsPluginOptions;
   readonly #observeKey: ReturnType<typeof keyIdMetrics>;
-  readonly #seeds = new Map<string, { transformer: Soon<Transformer>; untilMs: number }>();
+  readonly #seeds = new Map<string, KnownSeed>();
   #current: Current | undefined;
   #version = '';
   #health: { error: Error | undefined; untilMs: number } = { error: undefined, untilMs: -Infinity };
@@ -124,8 +131,22 @@ export class KmsPlugin implements Transformer {
 
   #open(transformer: Transformer, object: EncryptedObject, key: string): Plain {
     this.#observeKey('from_storage', hashOf(object.keyId));
-    const { value } = transformer.fromStore(object.data, key) as Plain;
+    const value = this.#proved(transformer, object, key);
     return { value, mark: `${object.sourceType}:${object.keyId}` };
+  }
+
+  /** The value; a seed that opens nothing is not remembered, because a plugin that has recovered gives another one. */
+  #proved(transformer: Transformer, object: EncryptedObject, key: string): Uint8Array {
+    const cacheKey = cacheKeyOf(object);
+    const known = this.#seeds.get(cacheKey);
+    try {
+      const { value } = transformer.fromStore(object.data, key) as Plain;
+      if (known) known.proven = true;
+      return value;
+    } catch (error) {
+      if (known && !known.proven) this.#seeds.delete(cacheKey);
+      throw error;
+    }
   }
 
   /** Asks the plugin only for seeds that are not known; those who ask at once share the answer. */
@@ -151,11 +172,11 @@ export class KmsPlugin implements Transformer {
     return asked;
   }
 
-  #remember(cacheKey: string, transformer: Soon<Transformer>): void {
+  #remember(cacheKey: string, transformer: Soon<Transformer>, proven = false): void {
     this.#seeds.delete(cacheKey);
     const oldest = this.#seeds.size >= seedsMax ? this.#seeds.keys().next().value : undefined;
     if (oldest !== undefined) this.#seeds.delete(oldest);
-    this.#seeds.set(cacheKey, { transformer, untilMs: this.#options.clock.monotonic() + seedCacheMs });
+    this.#seeds.set(cacheKey, { transformer, untilMs: this.#options.clock.monotonic() + seedCacheMs, proven });
   }
 
   async #look(): Promise<void> {
@@ -224,7 +245,7 @@ export class KmsPlugin implements Transformer {
         return `failed to rotate DEK, statusKeyIDHash=${JSON.stringify(hashOf(keyId))}, encryptKeyIDHash=${JSON.stringify(hashOf(encryptKeyId))}`;
       const transformer = seededGcm(seed);
       this.#current = { source, transformer, expiresMs };
-      this.#remember(cacheKeyOf(source), transformer);
+      this.#remember(cacheKeyOf(source), transformer, true);
       return undefined;
     } catch (error) {
       return `failed to rotate DEK, errGen=failed to encrypt DEK, error: ${(error as Error).message}`;

@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { createMetrics } from '#component-base';
+import { systemClock } from '#host';
+import { seededRng, silentLogger } from '#utils';
+import type { Plain } from '../transformer.ts';
+import { KmsPlugin } from './plugin.ts';
+import type { KmsService } from './service.ts';
+
+/** A plugin that "encrypts" by turning bytes around. `decrypt`: what it answers instead. */
+function service(decrypt?: (right: Uint8Array) => Uint8Array) {
+  const turned = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes).reverse();
+  const asked = { decrypt: 0 };
+  const made: KmsService = {
+    status: async () => ({ version: 'v2', healthz: 'ok', keyId: '1' }),
+    encrypt: async (_uid, plaintext) => ({ ciphertext: turned(plaintext), keyId: '1', annotations: {} }),
+    async decrypt(_uid, { ciphertext }) {
+      asked.decrypt++;
+      return decrypt?.(turned(ciphertext)) ?? turned(ciphertext);
+    },
+    close: () => {},
+  };
+  return { made, asked };
+}
+
+const pluginOf = (made: KmsService): KmsPlugin =>
+  new KmsPlugin({
+    name: 'plugin',
+    service: made,
+    clock: systemClock(),
+    rng: seededRng(1),
+    logger: silentLogger,
+    metrics: createMetrics(),
+    onRecovered: () => {},
+  });
+
+async function sealed(key: string): Promise<Uint8Array> {
+  const writer = pluginOf(service().made);
+  await writer.check();
+  return writer.toStore(Buffer.from('value'), key);
+}
+const opened = async (plugin: KmsPlugin, stored: Uint8Array, key: string): Promise<string> =>
+  Buffer.from(((await plugin.fromStore(stored, key)) as Plain).value).toString();
+
+it.each([
+  ['another seed', (right: Uint8Array) => right.map((byte) => byte ^ 1)],
+  ['nothing', () => new Uint8Array()],
+  ['too much', (right: Uint8Array) => Buffer.concat([right, right])],
+])('a plugin that gave %s once is asked again', async (_what, wrong) => {
+  const stored = await sealed('/a');
+  let well = false;
+  const { made, asked } = service((right) => (well ? right : wrong(right)));
+  const plugin = pluginOf(made);
+  await expect(opened(plugin, stored, '/a')).rejects.toThrow('message authentication failed');
+  well = true;
+  expect(await opened(plugin, stored, '/a')).toBe('value');
+  expect(asked.decrypt).toBe(2);
+});
+
+it('a damaged or moved value does not make it ask for a seed that has opened another one', async () => {
+  const stored = await sealed('/a');
+  const { made, asked } = service();
+  const plugin = pluginOf(made);
+  expect(await opened(plugin, stored, '/a')).toBe('value');
+  const cut = Uint8Array.from(stored);
+  cut[40] = (cut[40] ?? 0) ^ 1;
+  for (const [value, key] of [
+    [cut, '/a'],
+    [stored, '/b'],
+  ] as const)
+    expect(() => plugin.fromStore(value, key)).toThrow('message authentication failed');
+  expect(asked.decrypt).toBe(1);
+});
