@@ -58,7 +58,9 @@ export interface FrameHead {
 }
 
 export const frameHeadBytes = 32;
-const frameMagic = 0x4d52_4653; // SFRM
+/** What every frame begins with. */
+export const frameMagicText = 'SFRM';
+const frameMagic = Buffer.from(frameMagicText, 'latin1').readUInt32LE(0);
 const endsFlag = 1;
 
 export const frameBytes = (recordBytes: number): number => frameHeadBytes + alignFrame(recordBytes);

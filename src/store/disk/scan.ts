@@ -1,6 +1,14 @@
 // Reads one segment: every frame and record in order, and what is damaged. Whatever a crash can leave behind at the end of the log (a
 // batch that was being written and that nobody was told of) is no damage; everything else that does not match its checksum is.
-import { decodeFrameHead, decodeSegmentHead, type FrameHead, frameBytes, frameHeadBytes, segmentHeadBytes } from './format.ts';
+import {
+  decodeFrameHead,
+  decodeSegmentHead,
+  type FrameHead,
+  frameBytes,
+  frameHeadBytes,
+  frameMagicText,
+  segmentHeadBytes,
+} from './format.ts';
 import { decodeRecord, guessRecord, type LogRecord } from './records.ts';
 
 export interface Damage {
@@ -120,9 +128,14 @@ function lacksSector(bytes: Buffer, start: number, end: number): boolean {
   return false;
 }
 
+/** Where the last sector ends that is not zeros. */
 function lastWritten(bytes: Buffer, from: number): number {
   let end = bytes.length;
-  while (end > from && isZero(bytes, Math.max(from, end - sectorBytes), end)) end = Math.max(from, end - sectorBytes);
+  while (end > from) {
+    const start = Math.max(from, end - 1 - ((end - 1) % sectorBytes));
+    if (!isZero(bytes, start, end)) break;
+    end = start;
+  }
   return end;
 }
 
@@ -131,9 +144,9 @@ interface FoundFrame {
   head: FrameHead;
 }
 
-/** Every place from `from` on where the head of a frame is whole. */
+/** Every place from `from` on where the head of a frame is whole, also where it was moved away from the bounds that frames keep. */
 function* framesAfter(bytes: Buffer, from: number, seed: number): Generator<FoundFrame> {
-  for (let at = from; at + frameHeadBytes <= bytes.length; at += 8) {
+  for (let at = bytes.indexOf(frameMagicText, from, 'latin1'); at >= 0; at = bytes.indexOf(frameMagicText, at + 1, 'latin1')) {
     const head = decodeFrameHead(bytes, at, seed);
     if (head) yield { at, head };
   }
