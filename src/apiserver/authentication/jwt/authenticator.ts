@@ -111,7 +111,7 @@ class JwtAuthenticator implements TokenAuthenticator {
       );
   }
 
-  /** Keys that a provider replaced under the same name, or that were none, are read again, too. */
+  /** Keys that a provider replaced under the same name, or that it published broken, are read again, too. */
   async #checkSignature(token: string): Promise<void> {
     const { provider } = this;
     const options = { algorithms: [...this.#algorithms] };
