@@ -37,15 +37,20 @@ async function webPods(count: number): Promise<WebPod[]> {
 
 const ask = (from: WebPod, url: string): Promise<string> => world.first.kubectl('exec', from.name, '--', 'wget', '-qO-', url);
 
-/** Every pod reaches every other by its address, and is seen with its own. */
-async function allReachAll(pods: readonly WebPod[]): Promise<void> {
-  for (const from of pods)
-    for (const to of pods)
-      await eventually(`${from.node} reaches ${to.node}`, async () => {
+/** Every pod reaches every other by its address, and is seen with its own. They are read at each try: a machine that restarts gives its pods other ones. */
+async function allReachAll(count: number): Promise<WebPod[]> {
+  const nodes = (await webPods(count)).map(({ node }) => node);
+  for (const near of nodes)
+    for (const far of nodes)
+      await eventually(`${near} reaches ${far}`, async () => {
+        const pods = await webPods(count);
+        const [from, to] = [near, far].map((node) => pods.find((pod) => pod.node === node));
+        if (!from || !to) throw new Error(`there is no pod on ${near} or on ${far}`);
         const said = await ask(from, `http://${to.ip}:8080/cgi-bin/who`);
         expect(said.trim().replace(/\[::ffff:(.*)\]/, '$1')).toBe(`${to.node} ${from.ip}`);
         return true;
       });
+  return webPods(count);
 }
 
 test('the first machine serves the control plane and is a node', async () => {
@@ -92,8 +97,7 @@ test('pods on all machines reach each other without NAT, and a Service by its na
   for (const machine of [near, far]) await kit.importBusybox(machine, '/data/machine', image);
   const applied = await first.runWith(kit.webServers(image), 'kubectl', 'apply', '-f', '-');
   expect([applied.code, applied.stderr]).toEqual([0, '']);
-  const pods = await webPods(3);
-  await allReachAll(pods);
+  const pods = await allReachAll(3);
   // Routes where they share a link, a tunnel with smaller packets otherwise.
   expect(await first.sh('ip -4 route show proto 83')).toMatch(/^10\.244\.\d+\.0\/24 via 10\.50\.1\.2 dev eth0 $/m);
   expect(await first.sh('ip -4 route show proto 83')).toMatch(
@@ -149,7 +153,7 @@ test('a restart of the first machine changes nothing for long', async () => {
   await nodesReady(['first', 'near', 'far']);
   const ready = ['rollout', 'status', 'daemonset/web', '--timeout=60s'];
   await first.kubectl(...ready);
-  await allReachAll(await webPods(3));
+  await allReachAll(3);
 });
 
 test('a machine that leaves takes everything with it', async () => {
