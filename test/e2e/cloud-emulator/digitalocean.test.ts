@@ -1,5 +1,5 @@
 // `sagong up --cloud-provider-emulator digitalocean`: the provider for DigitalOcean on its emulated API, with real instances and load balancers.
-// It takes two minutes, and runs with SAGONG_EMULATORS=all; test/component/emulators tries the same without nodes.
+// It takes two minutes, and runs with SAGONG_EMULATORS=all or digitalocean; test/component/emulators tries the same without nodes.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { CloudWorld, patienceMs, podOf, reachable } from '../cloud/world.ts';
 import { eventually } from '../cluster/harness.ts';
 
 const annotation = (name: string): string => `service.beta.kubernetes.io/do-loadbalancer-${name}`;
-const isAsked = process.env['SAGONG_EMULATORS'] === 'all';
+const isAsked = ['all', 'digitalocean'].some((one) => (process.env['SAGONG_EMULATORS'] ?? '').split(',').includes(one));
 let world: CloudWorld;
 
 beforeAll(async () => {
