@@ -134,7 +134,8 @@ class Commands implements NodeCommands {
         `this cluster has addresses for the pods of ${narrowNodesMax} nodes; for more, stop it and start it again with: sagong up --data-dir ${dataDir} --nodes <number>`,
       );
     // What is cut off after this the next start of the cluster finishes.
-    await this.#noteNodes((nodes) => [...new Set([...nodes, chosen])]);
+    const note = () => this.#noteNodes((nodes) => [...new Set([...nodes, chosen])]);
+    await note();
     const instance = await machines.add(chosen).catch(async (error: unknown) => {
       if ((await machines.list()).some((one) => one.name === chosen))
         throw new Error(`a node ${chosen} was added at the same time: try again`, { cause: error });
@@ -142,6 +143,8 @@ class Commands implements NodeCommands {
       throw error;
     });
     await this.#settled(instance, 'running');
+    // Another command may have kept what it had read a moment before.
+    await note();
     return chosen;
   }
   async stop(name: string): Promise<void> {
