@@ -6,10 +6,9 @@ import { once } from 'node:events';
 import { connect as connectTls } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defaultOptions, type KubeApiServer, runKubeApiServer } from '#apiserver/app';
-import { systemClock, systemRng } from '#host';
-import { generateKeyPair, privateKeyPem } from '#pki';
+import type { KubeApiServer } from '#apiserver/app';
 import { type Logger, silentLogger } from '#utils';
+import { startApiServer } from '../../support/api-server.ts';
 
 let server: KubeApiServer;
 let session: ClientHttp2Session;
@@ -22,18 +21,7 @@ const logger: Logger = {
 };
 
 beforeAll(async () => {
-  server = await runKubeApiServer(
-    {
-      ...defaultOptions(),
-      securePort: 0,
-      bindAddress: '127.0.0.1',
-      tokenFile: 'admin,admin,1,system:masters\n',
-      serviceAccountIssuers: ['https://kubernetes.default.svc'],
-      serviceAccountSigningKey: privateKeyPem(generateKeyPair().privateKey),
-    },
-    { clock: systemClock(), rng: systemRng(), logger },
-  );
-  await server.started;
+  server = await startApiServer(logger);
   session = openSession();
   await ask.http1({
     method: 'POST',

@@ -1,28 +1,15 @@
 // Watches that ask for tables, of every resource there is: the bookmark that ends the initial events is a table with one row, as upstream's.
 import { Agent, get } from 'node:https';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { defaultOptions, type KubeApiServer, runKubeApiServer } from '#apiserver/app';
-import { systemClock, systemRng } from '#host';
-import { generateKeyPair, privateKeyPem } from '#pki';
-import { silentLogger } from '#utils';
+import type { KubeApiServer } from '#apiserver/app';
+import { startApiServer } from '../../support/api-server.ts';
 
 let server: KubeApiServer;
 const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
 const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 
 beforeAll(async () => {
-  server = await runKubeApiServer(
-    {
-      ...defaultOptions(),
-      securePort: 0,
-      bindAddress: '127.0.0.1',
-      tokenFile: 'admin,admin,1,system:masters\n',
-      serviceAccountIssuers: ['https://kubernetes.default.svc'],
-      serviceAccountSigningKey: privateKeyPem(generateKeyPair().privateKey),
-    },
-    { clock: systemClock(), rng: systemRng(), logger: silentLogger },
-  );
-  await server.started;
+  server = await startApiServer();
 });
 afterAll(async () => {
   agent.destroy();
