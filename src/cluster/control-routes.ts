@@ -6,7 +6,7 @@ import { controlPlaneStates } from './control-planes/states.ts';
 import type { ControlRequest } from './control-socket.ts';
 import { explain } from './explain/explain.ts';
 import type { Clock } from '#utils';
-import { type ClusterSettings, loadSettings, saveSettings } from './state/settings.ts';
+import { changeSettings, type ClusterSettings } from './state/settings.ts';
 import { storeRoutes } from './store/store-control.ts';
 import type { UserAccess } from './access/user-access.ts';
 
@@ -36,7 +36,7 @@ export const controlRoutes = ({ settings, plane, own, nodes, access, clock }: As
     const mode = endpointAccessOf(query.get('mode') ?? '');
     if (!nodes) throw new Error('this cluster has no nodes');
     await nodes.setEndpointAccess(mode);
-    await saveSettings({ ...((await loadSettings(settings.dataDir)) ?? settings), endpointAccess: mode });
+    await changeSettings(settings.dataDir, (now) => ({ ...now, endpointAccess: mode }));
     if (nodes.endpoint) await access.tellEndpoint(nodes.endpoint);
   },
 });

@@ -8,6 +8,7 @@ export { type InsideOptions, openInside, OutsideError } from './descriptors/insi
 export { removeTree, walkTree } from './descriptors/trees.ts';
 export { atomicWrite, ensureDir, isErrno, readFileIfExists, syncDir, type WatchFileOptions, watchFile } from './files.ts';
 export { joinNetns, type NetnsSockets } from './netns-sockets.ts';
+export { type Lock, LockHeldError, lockHolder, takeLock, withLock } from './lock.ts';
 export { openLogFile } from './log-file.ts';
 export { bootId, goArchitecture, type OsInfo, osInfo } from './os-info.ts';
 export { pauseProgram } from './pause-program.ts';

@@ -14,12 +14,12 @@ import { parseRegistryMirror } from '../nodes/index.ts';
 import { clusterMark, clusterPaths, nodeDir } from '../state/paths.ts';
 import { runningProcess } from '../state/run-state.ts';
 import {
+  changeSettings,
   type ClusterSettings,
   clusterNetworks,
   loadSettings,
   narrowNodesMax,
   nodeNames,
-  saveSettings,
 } from '../state/settings.ts';
 import { textTable } from '../terminal/text-table.ts';
 import { selfManagedServer } from './endpoint.ts';
@@ -112,39 +112,15 @@ class Commands implements NodeCommands {
     return textTable([...columns, 'ROLE'], rows);
   }
   async add(name?: string, instanceType?: string): Promise<string> {
-    const { dataDir, podCidr = clusterNetworks.podCidr } = this.#settings;
     const planes = await this.#controlPlanes();
     if (planes && name !== undefined && isControlPlane(this.#settings, name)) return this.#replace(planes, name);
     const machines = await this.#machines(instanceType);
-    const names = new Set([...this.#settings.nodes, ...(await machines.list()).map((instance) => instance.name)]);
-    const { cloudEmulator, name: cluster } = this.#settings;
-    if (
-      name !== undefined &&
-      cloudEmulator !== undefined &&
-      (await vendorNodeNames(cloudEmulator, cluster, 1))[0] !== nodeNames(cluster, 1)[0]
-    )
-      throw new Error(`nodes of the emulated ${cloudEmulator} are named by their addresses: leave the name out`);
-    const free = await vendorNodeNames(cloudEmulator, cluster, names.size + 1);
-    const chosen = name ?? free.find((one) => !names.has(one)) ?? '';
-    if (names.has(chosen)) throw new Error(`there is a node ${chosen} already`);
-    if (name !== undefined && !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
-      throw new Error(`a node is named by lower case letters, digits and dashes, at most 63, not ${JSON.stringify(name)}`);
-    if (names.size >= narrowNodesMax && podCidr === clusterNetworks.podCidr)
-      throw new Error(
-        `this cluster has addresses for the pods of ${narrowNodesMax} nodes; for more, stop it and start it again with: sagong up --data-dir ${dataDir} --nodes <number>`,
-      );
-    // What is cut off after this the next start of the cluster finishes.
-    const note = () => this.#noteNodes((nodes) => [...new Set([...nodes, chosen])]);
-    await note();
+    const chosen = await this.#reserve(name, await machines.list());
     const instance = await machines.add(chosen).catch(async (error: unknown) => {
-      if ((await machines.list()).some((one) => one.name === chosen))
-        throw new Error(`a node ${chosen} was added at the same time: try again`, { cause: error });
       await this.#noteNodes((nodes) => nodes.filter((node) => node !== chosen));
       throw error;
     });
     await this.#settled(instance, 'running');
-    // Another command may have kept what it had read a moment before.
-    await note();
     return chosen;
   }
   async stop(name: string): Promise<void> {
@@ -179,6 +155,30 @@ class Commands implements NodeCommands {
     this.#service.close();
   }
 
+  /**
+   * Notes the node that is asked for, or the next free name, so that no command beside this one takes it. An addition that is cut off after this
+   * the next start of the cluster finishes.
+   */
+  async #reserve(name: string | undefined, machines: readonly Instance[]): Promise<string> {
+    const { dataDir, podCidr = clusterNetworks.podCidr, cloudEmulator, name: cluster } = this.#settings;
+    if (name !== undefined && !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
+      throw new Error(`a node is named by lower case letters, digits and dashes, at most 63, not ${JSON.stringify(name)}`);
+    const free = await vendorNodeNames(cloudEmulator, cluster, narrowNodesMax + machines.length);
+    if (name !== undefined && free[0] !== nodeNames(cluster, 1)[0])
+      throw new Error(`nodes of the emulated ${cloudEmulator} are named by their addresses: leave the name out`);
+    let chosen = '';
+    await this.#noteNodes((nodes) => {
+      const names = new Set([...nodes, ...machines.map((machine) => machine.name)]);
+      chosen = name ?? free.find((one) => !names.has(one)) ?? '';
+      if (names.has(chosen)) throw new Error(`there is a node ${chosen} already`);
+      if (names.size >= narrowNodesMax && podCidr === clusterNetworks.podCidr)
+        throw new Error(
+          `this cluster has addresses for the pods of ${narrowNodesMax} nodes; for more, stop it and start it again with: sagong up --data-dir ${dataDir} --nodes <number>`,
+        );
+      return [...nodes, chosen];
+    });
+    return chosen;
+  }
   /** A new machine in the place of one that was terminated: its etcd joins the others. */
   async #replace(planes: ControlPlaneMachines, name: string): Promise<string> {
     if ((await planes.list()).some((one) => one.name === name)) throw new Error(`there is a machine ${name} already`);
@@ -215,8 +215,7 @@ class Commands implements NodeCommands {
   }
   /** Changes what the cluster keeps of its nodes, as it is by now: others may add some, too. */
   async #noteNodes(change: (nodes: readonly string[]) => string[]): Promise<void> {
-    const now = (await loadSettings(this.#settings.dataDir)) ?? this.#settings;
-    await saveSettings({ ...now, nodes: change(now.nodes) });
+    await changeSettings(this.#settings.dataDir, (now) => ({ ...now, nodes: change(now.nodes) }));
   }
   async #controlPlanes(): Promise<ControlPlaneMachines | undefined> {
     const options = machinesOptions(this.#settings, this.#program);

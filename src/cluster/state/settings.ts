@@ -1,7 +1,7 @@
 // What a cluster is, as chosen at its first `up` and kept in `<data-dir>/cluster.json`: later starts find the same cluster again.
 import { join } from 'node:path';
 import type { EmulatorName } from '#cloud/emulators';
-import { atomicWrite, readFileIfExists } from '#host';
+import { atomicWrite, isErrno, LockHeldError, readFileIfExists, withLock } from '#host';
 import type { ComponentArgs } from '../component-args/args.ts';
 import type { KeptFlags } from '../flags/index.ts';
 
@@ -129,4 +129,30 @@ export async function loadSettings(dataDir: string): Promise<ClusterSettings | u
 
 export async function saveSettings({ dataDir, ...settings }: ClusterSettings): Promise<void> {
   await atomicWrite(settingsPath(dataDir), `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+}
+
+const changeTimeoutMs = 30_000;
+
+/**
+ * Changes what a cluster keeps of itself, as it is by then, while no other command or process does. Rejects with a sentence where there is no
+ * cluster, and where somebody else does not finish its change.
+ */
+export async function changeSettings(dataDir: string, change: (now: ClusterSettings) => ClusterSettings): Promise<void> {
+  const keep = async (): Promise<void> => {
+    const now = await loadSettings(dataDir);
+    if (!now) throw new Error(`there is no cluster in ${dataDir} any more`);
+    await saveSettings(change(now));
+  };
+  try {
+    await withLock(`${settingsPath(dataDir)}.lock`, keep, changeTimeoutMs);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) throw new Error(`there is no cluster in ${dataDir} any more`, { cause: error });
+    if (!(error instanceof LockHeldError)) throw error;
+    throw new Error(
+      `the settings of the cluster in ${dataDir} are being changed${error.pid === undefined ? '' : ` by process ${error.pid}`}: try again`,
+      {
+        cause: error,
+      },
+    );
+  }
 }
