@@ -64,8 +64,11 @@ export const emptyKubeconfig = (): Kubeconfig => ({
 });
 
 /** Reads one file; relative paths in it are made absolute. Throws when unreadable or not a kubeconfig. */
-export function readKubeconfig(path: string): Kubeconfig {
-  const parsed = parseYaml(readFileSync(path, 'utf8')).value;
+export const readKubeconfig = (path: string): Kubeconfig => parseKubeconfig(readFileSync(path, 'utf8'), path);
+
+/** Reads the text of the file at `path`, which relative paths in it are made absolute by. Throws where it is not a kubeconfig. */
+export function parseKubeconfig(text: string, path: string): Kubeconfig {
+  const parsed = parseYaml(text).value;
   if (parsed === null || parsed === undefined) return emptyKubeconfig();
   if (typeof parsed !== 'object' || Array.isArray(parsed)) throw new Error(`${path} is not a kubeconfig`);
   const config: Kubeconfig = { ...emptyKubeconfig(), ...parsed };

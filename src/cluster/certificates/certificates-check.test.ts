@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -63,6 +63,39 @@ it('renews one whose key is that of another, as a renewal leaves it that is cut 
   expect(await renewCertificates(dir, ({ name }) => name.includes('node-2'))).toEqual(['nodes/node-2/kubelet']);
   expect(await due()).toEqual([]);
   await rm(join(dir, 'nodes', 'node-2'), { recursive: true });
+});
+
+it('renews for a node nothing but its own: not what its pods have put on its disk', async () => {
+  const disk = join(dir, 'nodes', 'node-3');
+  await mkdir(disk);
+  const issue = (commonName: string, organizations: string[] = []) =>
+    issueCertificate({ ca: pki.authority, commonName, organizations, usages: ['client auth'], days: 365 });
+  const [own, server, admin] = [
+    issue('system:node:node-3'),
+    issue('kube-apiserver'),
+    issue('kubernetes-admin', ['system:masters']),
+  ];
+  // With another key each of them looks like a renewal that was cut off.
+  const plant = async (name: string, cert: string): Promise<void> => {
+    await writeFile(join(disk, `${name}.crt`), cert);
+    await writeFile(join(disk, `${name}.key`), own.key);
+  };
+  await plant('other', server.cert);
+  await plant('kubelet', server.cert);
+  await mkdir(join(disk, 'control-plane', 'pki'), { recursive: true });
+  await writeFile(join(disk, 'control-plane', 'pki', 'front-proxy-client.crt'), admin.cert);
+  await writeFile(join(disk, 'control-plane', 'pki', 'front-proxy-client.key'), own.key);
+  await symlink(join(dir, 'kubeconfig'), join(disk, 'kubelet.kubeconfig'));
+  await writeFile(join(disk, 'coredns.kubeconfig'), 'no kubeconfig: [');
+  const ofDisk = ({ name }: { name: string }): boolean => name.includes('node-3');
+  expect((await clusterCertificates(dir)).filter(ofDisk)).toEqual([]);
+  expect(await renewCertificates(dir, ofDisk)).toEqual([]);
+  await plant('kubelet', issue('system:node:node-1').cert);
+  expect(await renewCertificates(dir, ofDisk)).toEqual([]);
+  await plant('kubelet', issue('system:node:node-3').cert);
+  expect(await renewCertificates(dir, ofDisk)).toEqual(['nodes/node-3/kubelet']);
+  expect(await readFile(join(disk, 'other.crt'), 'utf8')).toBe(server.cert);
+  await rm(disk, { recursive: true });
 });
 
 it('renews what is old, for the same names and with another key, and leaves the rest', async () => {

@@ -1,9 +1,8 @@
 // `sagong certs`: every certificate that a cluster keeps on this machine, how long it is good, and new ones in their places
 // (https://kubernetes.io/docs/tasks/administer-cluster/kubeadm/kubeadm-certs/).
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readKubeconfig, writeKubeconfig } from '#client';
-import { atomicWrite, readFileIfExists } from '#host';
+import { formatKubeconfig, parseKubeconfig } from '#client';
+import { readFileIfExists } from '#host';
 import {
   type CertificateAndKey,
   type CertificateAuthority,
@@ -15,9 +14,9 @@ import {
   parseCertificate,
 } from '#pki';
 import type { Clock } from '#utils';
+import { type CertificateFolder, certificateFolders } from './certificate-folders.ts';
 import { kubeletAuthorityName } from './certificates.ts';
 import { cloudDir } from '../cloud/settings.ts';
-import { controlPlanesDir } from '../control-planes/config.ts';
 import { clusterPaths } from '../state/paths.ts';
 
 export interface KeptCertificate {
@@ -59,45 +58,40 @@ export async function clusterAuthorities(dataDir: string): Promise<KeptAuthority
   return found.flat();
 }
 
-/** Folders in which certificates and kubeconfigs of machines are. */
-async function folders(dataDir: string): Promise<string[]> {
-  const below = async (dir: string): Promise<string[]> => (await readdir(dir).catch(() => [])).map((name) => join(dir, name));
-  const [nodes, planes] = await Promise.all([below(join(dataDir, 'nodes')), below(controlPlanesDir(dataDir))]);
-  const machines = [...planes, ...nodes.map((dir) => join(dir, 'control-plane'))];
-  return [dataDir, ...nodes, ...machines.flatMap((dir) => [dir, join(dir, 'pki'), join(dir, 'pki', 'etcd')])];
-}
-
 interface Found {
-  path: string;
+  /** Below the data directory, without its ending. */
+  name: string;
   cert: string;
   /** Undefined: there is none. */
   key: string | undefined;
   replace: KeptCertificate['replace'];
 }
 
-async function certificateFile(path: string): Promise<Found | undefined> {
-  const cert = (await readFileIfExists(path))?.toString('utf8');
+async function certificateFile(folder: CertificateFolder, file: string): Promise<Found | undefined> {
+  const cert = await folder.read(file);
   if (cert === undefined) return undefined;
-  const keyPath = path.replace(/\.crt$/, '.key');
+  const keyFile = file.replace(/\.crt$/, '.key');
   return {
-    path: path.replace(/\.crt$/, ''),
+    name: join(folder.name, file.replace(/\.crt$/, '')),
     cert,
-    key: (await readFileIfExists(keyPath))?.toString('utf8'),
+    key: await folder.read(keyFile),
     async replace(pair) {
-      await atomicWrite(keyPath, pair.key, { mode: 0o600 });
-      await atomicWrite(path, pair.cert, { mode: 0o644 });
+      await folder.write(keyFile, pair.key, 0o600);
+      await folder.write(file, pair.cert, 0o644);
     },
   };
 }
 
-function kubeconfigFile(path: string): Found | undefined {
-  const config = readKubeconfig(path);
+async function kubeconfigFile(folder: CertificateFolder, file: string): Promise<Found | undefined> {
+  const text = await folder.read(file);
+  if (text === undefined) return undefined;
+  const config = parseKubeconfig(text, file);
   const { 'client-certificate-data': data, 'client-key-data': key } = config.users[0]?.user ?? {};
   if (data === undefined) return undefined;
   const encode = (text: string): string => Buffer.from(text).toString('base64');
   const decode = (text: string): string => Buffer.from(text, 'base64').toString('utf8');
   return {
-    path,
+    name: join(folder.name, file),
     cert: decode(data),
     key: key === undefined ? undefined : decode(key),
     async replace({ cert, key }) {
@@ -105,32 +99,46 @@ function kubeconfigFile(path: string): Found | undefined {
         name,
         user: { ...user, 'client-certificate-data': encode(cert), 'client-key-data': encode(key) },
       }));
-      await writeKubeconfig(path, { ...config, users });
+      await folder.write(file, formatKubeconfig({ ...config, users }), 0o600);
     },
   };
 }
 
 const isKubeconfig = (name: string): boolean => name === 'kubeconfig' || /\.(conf|kubeconfig)$/.test(name);
 
+/** What a file holds, with who signed it; undefined for an authority, and for what is no certificate that is kept in the folder. */
+async function keptIn(
+  folder: CertificateFolder,
+  file: string,
+  authorities: readonly KeptAuthority[],
+): Promise<KeptCertificate | undefined> {
+  try {
+    const found = await (file.endsWith('.crt') ? certificateFile(folder, file) : kubeconfigFile(folder, file));
+    if (!found) return undefined;
+    const certificate = parseCertificate(found.cert);
+    if (certificate.isCa || !folder.keeps(certificate.subject.commonName)) return undefined;
+    return {
+      name: found.name,
+      certificate,
+      authority: authorities.find(({ authority }) => isSignedBy(certificate, authority.certificate))?.name ?? '',
+      foreignKey: found.key !== undefined && !isKeyOf(found.key, certificate.publicKey),
+      replace: found.replace,
+    };
+  } catch (error) {
+    if (folder.shared) return undefined;
+    throw error;
+  }
+}
+
 /** All certificates of the cluster that are no authorities. Certificates of joined machines are renewed by the machines themselves. */
 export async function clusterCertificates(dataDir: string): Promise<KeptCertificate[]> {
   const authorities = await clusterAuthorities(dataDir);
   const kept: KeptCertificate[] = [];
-  for (const dir of await folders(dataDir))
-    for (const name of (await readdir(dir).catch(() => [])).sort()) {
-      const path = join(dir, name);
-      const found = name.endsWith('.crt') ? await certificateFile(path) : isKubeconfig(name) ? kubeconfigFile(path) : undefined;
-      if (!found) continue;
-      const certificate = parseCertificate(found.cert);
-      if (certificate.isCa) continue;
-      const signer = authorities.find(({ authority }) => isSignedBy(certificate, authority.certificate));
-      kept.push({
-        name: found.path.slice(dataDir.length + 1),
-        certificate,
-        authority: signer?.name ?? '',
-        foreignKey: found.key !== undefined && !isKeyOf(found.key, certificate.publicKey),
-        replace: found.replace,
-      });
+  for (const folder of await certificateFolders(dataDir))
+    for (const file of (await folder.names()).sort()) {
+      if (!file.endsWith('.crt') && !isKubeconfig(file)) continue;
+      const one = await keptIn(folder, file, authorities);
+      if (one) kept.push(one);
     }
   return kept;
 }

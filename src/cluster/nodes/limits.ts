@@ -19,3 +19,5 @@ export const mountTimeoutMs = 10_000;
 export const nameLookupTimeoutMs = 2_000;
 /** Where a node says without authentication that its kubelet is well. */
 export const kubeletHealthz = { host: '127.0.0.1', port: 10_248 };
+/** The longest file of a node's disk that this machine's programs read: its configuration, a certificate, a kubeconfig. */
+export const diskFileBytesMax = 256 * 1_024;
