@@ -71,7 +71,8 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
     runtime,
     alone: controlPlanes !== undefined || machine?.controlPlane !== undefined,
   });
-  for (const warning of componentArgs.warnings) progress.say(`   ${warning}`);
+  const ofNodes = await nodeArgsOfStart(options, before, { nodes, componentArgs: componentArgs.args, runtime });
+  for (const warning of new Set([...componentArgs.warnings, ...ofNodes.warnings])) progress.say(`   ${warning}`);
   const { topology, endpointAccess } = topologyOf(options, before, runtime);
   return {
     ...keptOf(options, before),
@@ -95,6 +96,7 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
     ...(etcd && { etcd }),
     ...((options.encryptSecrets || before?.encryptSecrets) && { encryptSecrets: true }),
     ...(Object.keys(componentArgs.args).length > 0 && { componentArgs: componentArgs.args }),
+    ...(Object.keys(ofNodes.args).length > 0 && { nodeArgs: ofNodes.args }),
     endpointAccess,
     topology,
   };
@@ -127,4 +129,22 @@ async function argsOfStart(
   const { checkComponentArgs } = await import('./component-args/tables.ts');
   const alone = (component: ArgComponent): boolean => processes && component !== 'kubelet' && component !== 'kube-proxy';
   return { args, warnings: await checkComponentArgs(args, alone) };
+}
+
+/** Further flags of single nodes' kubelets. Throws what the kubelet would say. */
+async function nodeArgsOfStart(
+  { nodeArgs: given }: UpOptions,
+  before: ClusterSettings | undefined,
+  { nodes, componentArgs, runtime }: Pick<ClusterSettings, 'nodes' | 'runtime'> & { componentArgs: ComponentArgs },
+): Promise<{ args: Record<string, readonly string[]>; warnings: string[] }> {
+  if (given === undefined) return { args: { ...before?.nodeArgs }, warnings: [] };
+  if (given.length > 0 && (runtime === 'simulated' || nodes.length === 0))
+    throw new Error('kubeletExtraArgs are for real nodes of the local cloud');
+  const args = Object.fromEntries(nodes.flatMap((name, index) => (given[index]?.length ? [[name, given[index]]] : [])));
+  const warnings: string[] = [];
+  for (const words of Object.values(args)) {
+    const { checkComponentArgs } = await import('./component-args/tables.ts');
+    warnings.push(...(await checkComponentArgs({ kubelet: [...(componentArgs.kubelet ?? []), ...words] }, () => false)));
+  }
+  return { args, warnings };
 }

@@ -60,6 +60,8 @@ export interface UpOptions extends UpFlags {
   audit?: AuditFiles | undefined;
   /** Flags of components. Components that are absent keep those of the last start. */
   componentArgs?: ComponentArgs;
+  /** Further flags of each node's kubelet, in the order of the nodes. Absent: those of the last start, if any. */
+  nodeArgs?: readonly (readonly string[])[] | undefined;
   /** How to run this program, for node agents. */
   program: readonly string[];
   env: Record<string, string | undefined>;

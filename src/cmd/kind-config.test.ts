@@ -81,8 +81,22 @@ it('reads several control planes, and flags of components in the words of kubead
     nodes: 1,
     controlPlanes: 3,
     labels: [{}],
-    args: { apiserverArg: ['event-ttl=2h'], kubeletArg: ['max-pods=7'] },
+    args: { apiserverArg: ['event-ttl=2h'] },
+    nodeArgs: [['max-pods=7']],
   });
+});
+
+it('gives flags of a kubelet to the node that they are written at, those of the control plane to the first, and those of the cluster to all', () => {
+  const patch = (kind: string, flag: string): string =>
+    `kubeadmConfigPatches: [${JSON.stringify(`kind: ${kind}\nnodeRegistration:\n  kubeletExtraArgs: { ${flag}: x }\n`)}]\n`;
+  const plane = `- role: control-plane\n  ${patch('InitConfiguration', 'a')}`;
+  const workers = `- role: worker\n- role: worker\n  ${patch('JoinConfiguration', 'b')}`;
+  expect(read(`${patch('JoinConfiguration', 'c')}nodes:\n${plane}${workers}`)).toEqual({
+    ...{ nodes: 2, labels: [{}, {}] },
+    args: { kubeletArg: ['c=x'] },
+    nodeArgs: [['a=x'], ['b=x']],
+  });
+  expect(read(`nodes:\n${plane}`)).toEqual({ nodes: 1, labels: [{}], nodeArgs: [['a=x']] });
 });
 
 test.each([

@@ -20,6 +20,8 @@ export interface FromKind {
   controlPlanes?: number;
   /** Flags of components, by option of `sagong up`. */
   args?: PatchedArgs;
+  /** Further flags of each node's kubelet, in order; absent where no node has any. */
+  nodeArgs?: string[][];
   /** Who makes the network of pods, and how kube-proxy works, where it is not what holds anyway. */
   cni?: 'none';
   proxyMode?: 'nftables';
@@ -74,7 +76,7 @@ function labelsOf(value: unknown, path: string): Record<string, string> {
   return value as Record<string, string>;
 }
 
-/** The flags of all nodes as one. Settings of components belong to the whole cluster, so what one node sets, all get. */
+/** The flags of all as one. */
 const mergedArgs = (all: readonly PatchedArgs[]): PatchedArgs => {
   const merged: PatchedArgs = {};
   for (const args of all)
@@ -108,7 +110,9 @@ function apisOf(value: unknown): PatchedArgs {
 }
 
 /** The control plane of a cluster here is on no node: it counts as one only where kind would run pods on it. */
-function nodesOf(value: unknown): Pick<FromKind, 'nodes' | 'labels' | 'args' | 'controlPlanes' | 'ports' | 'mounts'> {
+function nodesOf(
+  value: unknown,
+): Pick<FromKind, 'nodes' | 'labels' | 'args' | 'nodeArgs' | 'controlPlanes' | 'ports' | 'mounts'> {
   if (isEmpty(value)) return { nodes: 1, labels: [{}] };
   if (!Array.isArray(value)) return wrong('nodes', 'a list');
   const all = value.map((node: unknown, index) => {
@@ -117,10 +121,10 @@ function nodesOf(value: unknown): Pick<FromKind, 'nodes' | 'labels' | 'args' | '
     known(node, path, ['role', 'labels', 'kubeadmConfigPatches', 'extraPortMappings', 'extraMounts'], nodeRefusals);
     const { role = 'control-plane' } = node;
     if (role !== 'control-plane' && role !== 'worker') return wrong(`${path}.role`, 'control-plane or worker');
-    const patches = fromKubeadmPatches(node['kubeadmConfigPatches'], `${path}.kubeadmConfigPatches`);
+    const { kubeletArg = [], ...patches } = fromKubeadmPatches(node['kubeadmConfigPatches'], `${path}.kubeadmConfigPatches`);
     const ports = portMappings(node['extraPortMappings'], `${path}.extraPortMappings`);
     const mounts = extraMounts(node['extraMounts'], `${path}.extraMounts`);
-    return { role, labels: labelsOf(node['labels'], `${path}.labels`), patches, ports, mounts };
+    return { role, labels: labelsOf(node['labels'], `${path}.labels`), patches, kubeletArg, ports, mounts };
   });
   const workers = all.filter(({ role }) => role === 'worker');
   const planes = all.filter(({ role }) => role === 'control-plane');
@@ -137,10 +141,17 @@ function nodesOf(value: unknown): Pick<FromKind, 'nodes' | 'labels' | 'args' | '
     const index = role === 'worker' ? workers.findIndex(({ ports: own }) => own === mapped) : 0;
     return mapped.map((one) => ({ ...one, node: index }));
   });
+  // As the ports of a control plane, so the flags of its kubelet: what is to run there runs on the first node.
+  const first = planes.flatMap(({ kubeletArg }) => kubeletArg);
+  const nodeArgs =
+    workers.length > 0
+      ? workers.map(({ kubeletArg }, index) => (index === 0 ? [...first, ...kubeletArg] : kubeletArg))
+      : planes.map(({ kubeletArg }) => kubeletArg);
   return {
     nodes: chosen.length,
     ...(planes.length > 1 && { controlPlanes: planes.length }),
     args: mergedArgs(all.map(({ patches }) => patches)),
+    ...(all.some(({ kubeletArg }) => kubeletArg.length > 0) && { nodeArgs }),
     labels: chosen.map(({ labels }) => labels),
     ...(ports.length > 0 && { ports }),
     ...(chosen.some(({ mounts }) => mounts.length > 0) && {

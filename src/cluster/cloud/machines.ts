@@ -20,7 +20,7 @@ import { clusterNetworks, type NodeMount } from '../state/settings.ts';
 import { systemImagePath, systemImagesDir } from '../system-pods/places.ts';
 import { type ClusterNetwork, clusterTag, nodePlace, placeNamed, roleTag } from './network.ts';
 import { agentConfigPath, nodeDir } from '../state/paths.ts';
-import { nodeArgs, writePolicyIdentity } from './node-choices.ts';
+import { argsOf, type NodeArgs, writePolicyIdentity } from './node-choices.ts';
 import { programFolders } from './program-folders.ts';
 import { runAt } from './run-at.ts';
 
@@ -47,6 +47,8 @@ export interface MachinesOptions {
   cni?: KeptFlags['cni'] | undefined;
   /** A user's flags of kubelet and kube-proxy. */
   componentArgs?: ComponentArgs;
+  /** Further ones of a node's kubelet, by the node's name. */
+  nodeArgs?: NodeArgs;
   /** Whether new nodes have public addresses. */
   publicAddresses?: boolean;
   /** Instances are kubelets in the cluster's process: they read nothing from a disk. */
@@ -208,7 +210,7 @@ export class Machines {
       tlsPrivateKeyFile: join(dir, 'kubelet.key'),
       clientCaFile: join(dir, 'ca.crt'),
       cloudProvider: 'external',
-      ...nodeArgs(this.#options.componentArgs),
+      ...argsOf(name, this.#options.componentArgs, this.#options.nodeArgs),
     };
     await atomicWrite(agentConfigPath(dataDir, name), JSON.stringify(config, null, 2));
   }

@@ -2,7 +2,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kubeconfigFor, writeKubeconfig } from '#client';
-import { atomicWrite, readFileIfExists } from '#host';
 import { deepEqual } from '#utils';
 import { type ClusterPki, clientConfigFor } from '../certificates/certificates.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
@@ -10,7 +9,9 @@ import { networkPolicyRights } from '#network-policy';
 import type { Grant } from '../add-ons/grant.ts';
 import { identities } from '../certificates/identities.ts';
 import type { KeptFlags } from '../flags/index.ts';
+import { readOnDisk, writeOnDisk } from '../nodes/disk.ts';
 import type { NodeAgentConfig } from '../nodes/node-agent-config.ts';
+import { agentConfigName } from '../state/paths.ts';
 
 type About = Pick<NodeAgentConfig, 'nodeName' | 'nodeDir' | 'apiserver'>;
 
@@ -38,37 +39,54 @@ export interface NodeChoices {
   cni: KeptFlags['cni'] | undefined;
   /** A user's flags of kubelet and kube-proxy. */
   componentArgs: ComponentArgs;
+  /** Further ones of a node's kubelet, by the node's name. */
+  nodeArgs: NodeArgs;
 }
 
-export const nodeArgs = (args: ComponentArgs = {}): Pick<NodeAgentConfig, 'kubeletArgs' | 'kubeProxyArgs'> => ({
-  ...(args.kubelet?.length && { kubeletArgs: args.kubelet }),
-  ...(args['kube-proxy']?.length && { kubeProxyArgs: args['kube-proxy'] }),
-});
+export type NodeArgs = Readonly<Record<string, readonly string[]>>;
 
-/** Brings all nodes with a disk to these choices. */
+/** The flags of a node's programs: those of all nodes, then its own. */
+export function argsOf(
+  name: string,
+  { kubelet = [], 'kube-proxy': kubeProxy = [] }: ComponentArgs = {},
+  nodeArgs: NodeArgs = {},
+): Pick<NodeAgentConfig, 'kubeletArgs' | 'kubeProxyArgs'> {
+  const own = Object.hasOwn(nodeArgs, name) ? (nodeArgs[name] ?? []) : [];
+  const kubeletArgs = [...kubelet, ...own];
+  return { ...(kubeletArgs.length > 0 && { kubeletArgs }), ...(kubeProxy.length > 0 && { kubeProxyArgs: kubeProxy }) };
+}
+
+/** What is on a node's disk. Undefined where that is no configuration: the node's agent does not start with it, and says so in the node's log. */
+async function configOn(disk: string): Promise<NodeAgentConfig | undefined> {
+  const text = await readOnDisk(disk, '', agentConfigName);
+  if (text === undefined) return undefined;
+  try {
+    const config = JSON.parse(text) as Partial<NodeAgentConfig> | null;
+    const isWhole = typeof config?.nodeName === 'string' && typeof config.apiserver?.host === 'string';
+    return isWhole ? (config as NodeAgentConfig) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Brings all nodes with a disk to these choices. What a disk says is for that node alone: where its files are is not read from it. */
 export async function updateNodes(
   dataDir: string,
   pki: ClusterPki,
-  { networkPolicy, proxyMode, cni, componentArgs }: NodeChoices,
+  { networkPolicy, proxyMode, cni, componentArgs, nodeArgs }: NodeChoices,
 ): Promise<void> {
   const names = await readdir(join(dataDir, 'nodes')).catch(() => []);
   for (const name of names) {
-    const path = join(dataDir, 'nodes', name, 'agent.json');
-    const text = (await readFileIfExists(path))?.toString('utf8');
-    if (text === undefined) continue;
-    const {
-      networkPolicyKubeconfig: before,
-      proxyMode: mode,
-      cni: network,
-      kubeletArgs,
-      kubeProxyArgs,
-      ...config
-    } = JSON.parse(text) as NodeAgentConfig;
-    const args = nodeArgs(componentArgs);
+    const disk = join(dataDir, 'nodes', name);
+    const found = await configOn(disk);
+    if (found === undefined) continue;
+    const { networkPolicyKubeconfig: before, proxyMode: mode, cni: network, kubeletArgs, kubeProxyArgs, ...config } = found;
+    const args = argsOf(config.nodeName, componentArgs, nodeArgs);
     const sameArgs = deepEqual([kubeletArgs, kubeProxyArgs], [args.kubeletArgs, args.kubeProxyArgs]);
     const sameNetwork = mode === proxyMode && (network === 'none') === (cni === 'none');
     if ((before !== undefined) === networkPolicy && sameNetwork && sameArgs) continue;
-    const identity = networkPolicy ? (before ?? (await writePolicyIdentity(config, pki))) : undefined;
+    const about = { nodeName: config.nodeName, nodeDir: disk, apiserver: config.apiserver };
+    const identity = networkPolicy ? (before ?? (await writePolicyIdentity(about, pki))) : undefined;
     const now: NodeAgentConfig = {
       ...config,
       ...args,
@@ -76,6 +94,6 @@ export async function updateNodes(
       ...(cni === 'none' && { cni }),
       ...(identity !== undefined && { networkPolicyKubeconfig: identity }),
     };
-    await atomicWrite(path, JSON.stringify(now, null, 2));
+    await writeOnDisk(disk, '', agentConfigName, JSON.stringify(now, null, 2));
   }
 }

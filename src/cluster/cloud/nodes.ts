@@ -88,8 +88,9 @@ export class ClusterNodes {
   async boot(): Promise<void> {
     const { settings, program, pki } = this.#options;
     const networkPolicy = settings.networkPolicy !== 'none';
-    const { proxyMode, cni, componentArgs = {} } = settings;
-    if (!this.#simulated) await updateNodes(settings.dataDir, pki, { networkPolicy, proxyMode, cni, componentArgs });
+    const { proxyMode, cni, componentArgs = {}, nodeArgs = {} } = settings;
+    const choices = { networkPolicy, proxyMode, cni, componentArgs, nodeArgs };
+    if (!this.#simulated) await updateNodes(settings.dataDir, pki, choices);
     const pods = settings.layout === 'pods';
     // Machines of an earlier start take it as soon as there is a cloud.
     if (pods) await (await import('../system-pods/image.ts')).ensureSystemImage(settings.dataDir, program);
@@ -113,7 +114,7 @@ export class ClusterNodes {
       program,
       publicAddresses,
       ...(settings.podCidr !== undefined && { podCidr: settings.podCidr }),
-      ...{ networkPolicy, proxyMode, cni, componentArgs },
+      ...choices,
       layout: settings.layout,
       workers: settings.nodes.length > 0,
       simulated: settings.runtime === 'simulated',

@@ -100,4 +100,6 @@ export const clusterMark = (dataDir: string): string => createHash('sha256').upd
 
 /** Everything a node keeps. Named by the first part of its name: paths of sockets are in there, which have about a hundred characters. */
 export const nodeDir = (dataDir: string, name: string): string => join(dataDir, 'nodes', name.split('.', 1)[0] ?? name);
-export const agentConfigPath = (dataDir: string, name: string): string => join(nodeDir(dataDir, name), 'agent.json');
+/** The file on a node's disk that its agent is configured by. */
+export const agentConfigName = 'agent.json';
+export const agentConfigPath = (dataDir: string, name: string): string => join(nodeDir(dataDir, name), agentConfigName);

@@ -78,6 +78,8 @@ export interface ClusterSettings extends Partial<KeptFlags> {
   encryptSecrets?: boolean;
   /** A user's flags of the components. */
   componentArgs?: ComponentArgs;
+  /** Further flags of a node's kubelet, by the node's name. */
+  nodeArgs?: Readonly<Record<string, readonly string[]>>;
 }
 
 export const clusterNetworks = {

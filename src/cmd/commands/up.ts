@@ -16,6 +16,7 @@ import {
   summary,
   up,
   type UpOptions,
+  wordOf,
 } from '#cluster/start';
 import { type UpFlags, upDefaults } from '#cluster/flags';
 import { createLogger, gitVersion } from '#component-base';
@@ -48,7 +49,14 @@ function onlyOne(documents: readonly unknown[]): unknown {
 async function configured(
   flags: UpFlags,
   config: string | undefined,
-): Promise<{ flags: UpFlags; labels: readonly Record<string, string>[]; ports?: PortMapping[]; mounts?: NodeMount[] }> {
+): Promise<
+  Pick<UpOptions, 'nodeArgs'> & {
+    flags: UpFlags;
+    labels: readonly Record<string, string>[];
+    ports?: PortMapping[];
+    mounts?: NodeMount[];
+  }
+> {
   if (config === undefined) return { flags, labels: [] };
   const { documentsIn, fromKubeadmConfig, isKubeadm } = await import('../kubeadm-config.ts');
   const documents = documentsIn(config);
@@ -58,11 +66,12 @@ async function configured(
     return { flags: { ...args, ...shape, ...flags }, labels: [] };
   }
   const { fromKindConfig } = await import('../kind-config.ts');
-  const { labels, ports, mounts, args, ...shape } = checkedAsFlags(fromKindConfig(onlyOne(documents), clusterNetworks));
+  const { labels, ports, mounts, args, nodeArgs, ...shape } = checkedAsFlags(fromKindConfig(onlyOne(documents), clusterNetworks));
   return {
     flags: { ...args, ...shape, ...flags },
     labels,
     ...(ports && { ports }),
+    ...(nodeArgs && { nodeArgs: nodeArgs.map((words) => words.map((text) => wordOf('config', text))) }),
     ...(mounts && { mounts: mounts.map((mount) => ({ ...mount, source: resolve(mount.source) })) }),
   };
 }
@@ -82,7 +91,7 @@ async function labelNodes({ plane, settings }: RunningCluster, labels: readonly 
 
 export async function runUp(given: UpFlags): Promise<void> {
   const config = given.config === undefined ? undefined : readConfig(given.config);
-  const { flags, labels, ports, mounts } = await configured(given, config);
+  const { flags, labels, ports, mounts, nodeArgs } = await configured(given, config);
   const { name = upDefaults.name } = flags;
   const audit = auditOf(flags);
   const componentArgs = componentArgsOf(flags);
@@ -93,7 +102,7 @@ export async function runUp(given: UpFlags): Promise<void> {
   const program = programOf();
   // The data directory belongs into the command line of every process of a cluster: start again with it when it was left out.
   if (flags.dataDir !== dataDir) return again(dataDir, { config });
-  const files = { audit, componentArgs, etcd, portMappings: ports, mounts };
+  const files = { audit, componentArgs, etcd, portMappings: ports, mounts, nodeArgs };
   const options: UpOptions = { ...flags, ...files, name, dataDir, program, env: process.env };
   const clock = systemClock();
   const progress = createProgress(process.stdout, clock);
