@@ -6,7 +6,8 @@ import { seededRng, silentLogger } from '#utils';
 import type { Kubelet } from './kubelet.ts';
 import { resourceMetrics } from './server/metrics.ts';
 import { statsSummary } from './server/stats.ts';
-import { createSimulatedNode } from './simulated.ts';
+import type { SimulatedRuntime } from './runtime/simulated/index.ts';
+import { createSimulatedNode, createSimulatedRuntime } from './simulated.ts';
 import { FakeApi } from './test-support/fake-api.ts';
 import { ManualClock, settle } from './test-support/manual-clock.ts';
 
@@ -23,13 +24,13 @@ const podOf = (name: string, spec: Partial<Pod['spec']> = {}, annotations: Recor
   status: { phase: 'Pending' },
 });
 
-async function start(): Promise<{ api: FakeApi; clock: ManualClock; kubelet: Kubelet }> {
+async function start(runtime?: SimulatedRuntime): Promise<{ api: FakeApi; clock: ManualClock; kubelet: Kubelet }> {
   const api = new FakeApi();
   const clock = new ManualClock();
   const client = createClient(api);
   const kubelet = createSimulatedNode(
     { name: 'n1', nodeIP: '10.0.0.1', podCIDR: '10.1.0.0/24' },
-    { client, clock, rng: seededRng(1), logger: silentLogger },
+    { client, clock, rng: seededRng(1), logger: silentLogger, ...(runtime && { runtime }) },
   );
   running.push(kubelet);
   await kubelet.start();
@@ -102,6 +103,19 @@ describe('a simulated node', () => {
     expect(events(api)).toEqual(
       expect.arrayContaining(['Pulling: Pulling image "nginx"', 'Created: Container created', 'Started: Container started']),
     );
+  });
+
+  it('says that containers can start before their images are pulled, where that takes time', async () => {
+    const runtime = createSimulatedRuntime({ name: 'n1' }, { clock: new ManualClock(), rng: seededRng(1) });
+    Object.defineProperty(runtime, 'simulated', { value: false });
+    runtime.images.pull = () => new Promise(() => {});
+    const { api } = await start(runtime);
+    api.put('pods', podOf('web'));
+    await settle();
+    const { status } = api.get<Pod>('pods', 'default', 'web') ?? {};
+    expect(status?.phase).toBe('Pending');
+    expect(status?.conditions?.find(({ type }) => type === 'PodReadyToStartContainers')?.status).toBe('True');
+    expect(status?.conditions?.find(({ type }) => type === 'ContainersReady')?.status).toBe('False');
   });
 
   it('is not ready where its annotation says so, with a readiness probe or without one', async () => {

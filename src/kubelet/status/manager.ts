@@ -1,6 +1,6 @@
 // Keeps the last status of every pod and writes changes to the API, one write at a time per pod; finishes the deletion of pods that are gone
 // from the node (upstream pkg/kubelet/status status_manager.go).
-import type { Pod, PodStatus } from '#api/core/v1';
+import type { Pod, PodCondition, PodStatus } from '#api/core/v1';
 import { isConflict, isNotFound } from '#apimachinery/errors';
 import { isMirrorPod, isTerminalPhase } from '#component-helpers/pod';
 import type { KubeClient } from '#client';
@@ -71,6 +71,15 @@ export class StatusManager {
     Object.assign(next, { pod, status: settled, dirty: true });
     this.#entries.set(uid, next);
     void this.#write(uid, next);
+  }
+
+  /** The pod has a sandbox with its network: said at once, as its worker looks again only when images are pulled and containers run. */
+  sandboxReady(pod: Pod): void {
+    const status = this.get(pod.metadata.uid ?? '');
+    if (status === undefined) return;
+    const met = ({ reason: _reason, message: _message, ...rest }: PodCondition): PodCondition => ({ ...rest, status: 'True' });
+    const conditions = status.conditions?.map((one) => (one.type === 'PodReadyToStartContainers' ? met(one) : one));
+    this.set(pod, { ...status, ...(conditions && { conditions }) });
   }
 
   /** Nothing of the pod is left on the node: gives the final status, after which a deleted pod may go. */

@@ -27,6 +27,8 @@ export interface ExecutorDeps {
   logger: Logger;
   /** Addresses of the node are those of pods on its network. */
   state: NodeState;
+  /** Told when a new sandbox of the pod has its network, before any image is pulled: all that containers need is there. */
+  onSandboxReady?: ((pod: Pod) => void) | undefined;
   /** Asked before containers of a pod start, with the addresses of the pod: rejects where its network is not fit for use yet. */
   podNetwork?: PodNetwork | undefined;
 }
@@ -96,6 +98,7 @@ export class PodExecutor {
     }
     if (podIPs.length === 0 && pod.spec?.hostNetwork) podIPs = this.#deps.state.hostIPs();
     else if (actions.start.length > 0) await this.#networkOf(pod, podIPs);
+    if (actions.createSandbox) this.#deps.onSandboxReady?.(pod);
     for (const start of actions.start) {
       if (stop()) return outcome;
       const started = await this.#start({ pod, record, start, sandboxId, sandboxAttempt, podIPs }, memory, outcome);
