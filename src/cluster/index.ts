@@ -5,7 +5,15 @@ export { migrateToEmbedded, migrateToEtcd } from './store/store-migrate.ts';
 export { wordOf } from './component-args/args.ts';
 export { createProgress, type Progress } from './terminal/progress.ts';
 export { down, stop } from './down.ts';
-export { claimRunState, readRunState, runningProcess, runStatePath, type RunState, writeRunState } from './state/run-state.ts';
+export {
+  claimRunState,
+  readRunState,
+  removeRunState,
+  runningProcess,
+  runStatePath,
+  type RunState,
+  writeRunState,
+} from './state/run-state.ts';
 export { loadSettings, podCidrFor, type ClusterSettings, type RuntimeChoice } from './state/settings.ts';
 export { up, type RunningCluster, type UpOptions } from './up.ts';
 export { startControlPlane, type ControlPlane } from './control-plane.ts';
@@ -64,6 +72,7 @@ export { join, type JoinOptions } from './machines/join.ts';
 export { restoreEtcdSnapshot, saveEtcdSnapshot } from './control-planes/etcd-snapshot.ts';
 export { saveOfAny, localPlanes } from './control-planes/local-snapshot.ts';
 export { leave } from './machines/leave.ts';
+export type { MachineSettings } from './machines/machine.ts';
 export { ownControlPlane } from './machines/own-plane.ts';
 export { joinable } from './machines/joinable.ts';
 export { loadImage } from './images/load-image.ts';

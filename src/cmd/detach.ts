@@ -1,6 +1,6 @@
 // Commands that stay in the foreground, run in a process of their own: with their folder in the command line, by which other commands know whose
 // processes they are, or detached from the terminal.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { openSync, readdirSync, readFileSync, rmdirSync, rmSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createProgress, readRunState, runningProcess } from '#cluster/start';
@@ -12,7 +12,7 @@ import { say } from './say.ts';
 
 /** What the child gets otherwise than by its command line. */
 export interface Handing {
-  /** Values of flags that no command line is to show, in a file. */
+  /** Values of flags that no command line is to show, through a pipe. */
   words?: HandedOver;
   /** The text of `--config`, by standard input. */
   config?: string | undefined;
@@ -27,12 +27,22 @@ const childFlags = (dataDir: string, secrets: readonly string[], { config }: Han
 
 const nameOf = (key: string): string => `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** No process shows them from now on. Gives their flags, and what takes back what the child has not read. */
-async function secretly(dataDir: string, words: HandedOver): Promise<{ flags: string[]; takeBack(): Promise<void> }> {
-  const flags = Object.keys(words).map(nameOf);
-  if (flags.length === 0) return { flags, takeBack: () => Promise.resolve() };
-  hide(flags);
-  return { flags, takeBack: await handOver(dataDir, words) };
+/** Starts this program again, with the data directory in its command line and without what it gets in another way. */
+function start(
+  dataDir: string,
+  { words = {}, config }: Handing,
+  output: number | 'inherit',
+  options: SpawnOptions,
+): ChildProcess {
+  const [command = process.execPath, ...args] = programOf();
+  const secrets = Object.keys(words).map(nameOf);
+  if (secrets.length > 0) hide(secrets);
+  const otherwise = output === 'inherit' ? 'inherit' : 'ignore';
+  const handed = handOver(words, [config === undefined ? otherwise : 'pipe', output, output]);
+  const child = spawn(command, [...args, ...childFlags(dataDir, secrets, { config })], { ...options, ...handed.options });
+  handed.send(child);
+  tell(child, { config });
+  return child;
 }
 
 /** A child that ended before it read all of it says itself why. */
@@ -43,18 +53,12 @@ function tell({ stdin }: ChildProcess, { config }: Handing): void {
 
 /** Does the work in a child with the data directory named. Ctrl-C reaches both through the terminal; other signals are passed on. */
 export async function again(dataDir: string, handing: Handing = {}): Promise<void> {
-  const [command = process.execPath, ...args] = programOf();
-  const { flags, takeBack } = await secretly(dataDir, handing.words ?? {});
-  const child = spawn(command, [...args, ...childFlags(dataDir, flags, handing)], {
-    stdio: [handing.config === undefined ? 'inherit' : 'pipe', 'inherit', 'inherit'],
-  });
-  tell(child, handing);
+  const child = start(dataDir, handing, 'inherit', {});
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(name, () => {
       if (name !== 'SIGINT' || !process.stdin.isTTY) child.kill(name);
     });
   process.exitCode = await new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
-  await takeBack();
 }
 
 /** Removes the file and the folders around it, from the inner to the outer, unless they hold anything else: a start that was refused leaves nothing. */
@@ -82,13 +86,7 @@ export async function detach(dataDir: string, what: string, handing: Handing = {
   await ensureDir(logs);
   const outFile = join(logs, 'up.log');
   const out = openSync(outFile, 'w', 0o600);
-  const [command = process.execPath, ...args] = programOf();
-  const { flags, takeBack } = await secretly(dataDir, handing.words ?? {});
-  const child = spawn(command, [...args, ...childFlags(dataDir, flags, handing)], {
-    detached: true,
-    stdio: [handing.config === undefined ? 'ignore' : 'pipe', out, out],
-  });
-  tell(child, handing);
+  const child = start(dataDir, handing, out, { detached: true });
   let exit: number | undefined;
   child.once('exit', (code) => {
     exit = code ?? 1;
@@ -101,7 +99,6 @@ export async function detach(dataDir: string, what: string, handing: Handing = {
   await progress.step(`${what} in ${dataDir}`, async () => {
     for (;;) {
       if (exit !== undefined) {
-        await takeBack();
         const said = readFileSync(outFile, 'utf8').trim() || silence(outFile);
         removeAlone(outFile, [logs, dataDir]);
         throw new Error(`the ${what} did not start:\n${said}`);

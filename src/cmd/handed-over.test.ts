@@ -1,28 +1,47 @@
-import { existsSync, statSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
 import { handOver, takeOver, without } from './handed-over.ts';
 
-let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'handed-over-'));
-});
-afterEach(() => rm(dir, { recursive: true }));
-const file = (): string => join(dir, 'handed-over.json');
+/** What a child finds that is started with these words. */
+async function found(words: Record<string, string>): Promise<string> {
+  const handed = handOver(words, ['ignore', 'pipe', 'inherit']);
+  const child = spawn('sh', ['-c', 'echo "at $SAGONG_HANDED_OVER"; cat 2>/dev/null <&3'], handed.options);
+  handed.send(child);
+  let said = '';
+  child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  await once(child, 'close');
+  return said;
+}
 
-it('is for its owner alone, and gone when it was read', async () => {
-  await handOver(dir, { token: 'a' });
-  expect(statSync(file()).mode & 0o777).toBe(0o600);
-  expect(await takeOver(dir)).toEqual({ token: 'a' });
-  expect([existsSync(file()), await takeOver(dir)]).toEqual([false, {}]);
+it('a child finds them in a pipe, and nothing where there are none', async () => {
+  const words = { token: 'a', certificateKey: 'b'.repeat(64) };
+  expect(await found(words)).toBe(`at 3\n${JSON.stringify(words)}`);
+  expect(await found({})).toMatch(/^at \n/);
 });
 
-it('is taken back where nobody read it', async () => {
-  const takeBack = await handOver(dir, { token: 'a' });
-  await takeBack();
-  expect(await takeOver(dir)).toEqual({});
+it.each([
+  ['{"token":"a"}', { token: 'a' }],
+  ['', {}],
+])('what is read from %j is taken once', (text, words) => {
+  const { stdout } = spawnSync('mktemp', { encoding: 'utf8' });
+  const file = stdout.trim();
+  writeFileSync(file, text);
+  const env: NodeJS.ProcessEnv = { SAGONG_HANDED_OVER: String(openSync(file, 'r')) };
+  rmSync(file);
+  expect([takeOver(env), takeOver(env), env]).toEqual([words, {}, {}]);
+});
+
+it('nobody waits for a child that never reads', async () => {
+  const handed = handOver({ token: 'a' }, ['ignore', 'ignore', 'ignore']);
+  const child = spawn('false', handed.options);
+  handed.send(child);
+  expect(await once(child, 'exit')).toEqual([1, null]);
+});
+
+it('a process that nobody gave anything takes nothing', () => {
+  expect(takeOver()).toEqual({});
 });
 
 it('no word of the flags stays', () => {

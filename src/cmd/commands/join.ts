@@ -1,6 +1,19 @@
 // `sagong join` and `sagong leave`.
+import { once } from 'node:events';
+import { rmdir } from 'node:fs/promises';
 import { join as joinPath } from 'node:path';
-import { claimRunState, dataDirOf, join, type JoinOptions, leave, parseCertificateKey, wordOf, writeRunState } from '#cluster';
+import {
+  claimRunState,
+  dataDirOf,
+  join,
+  type JoinOptions,
+  leave,
+  type MachineSettings,
+  parseCertificateKey,
+  removeRunState,
+  wordOf,
+  writeRunState,
+} from '#cluster';
 import { createLogger, type FlagValues } from '#component-base';
 import { ensureDir, openLogFile, shutdownSignal, systemClock, systemRng } from '#host';
 import { visible } from '#utils';
@@ -62,19 +75,28 @@ const secretsIn = ({ token, certificateKey }: JoinFlags): HandedOver => ({
   ...(certificateKey !== undefined && { certificateKey }),
 });
 
-export async function runJoin(given: string | undefined, typed: JoinFlags): Promise<void> {
+export async function runJoin(place: string | undefined, typed: JoinFlags): Promise<void> {
   const dir = dirOf(typed.dataDir);
   const words = secretsIn(typed);
   const config = typed.config === undefined ? undefined : readConfig(typed.config);
   // Other commands know the process by the folder in its command line.
   const stays = !typed.detach && typed.dataDir === dir && Object.keys(words).length === 0;
-  const flags = await configured(given, stays ? { ...typed, ...(await takeOver(dir)) } : typed, config);
+  const flags = await configured(place, stays ? { ...typed, ...takeOver() } : typed, config);
   const { kubeletArgs = [] } = flags;
   const certificateKey = certificateKeyOf(flags);
   const endpoint = endpointOf(flags.endpoint);
   const hashes = hashesOf(flags.discoveryTokenCaCertHash);
   if (flags.detach) return detach(dir, 'node', { words, config });
   if (!stays) return again(dir, { words, config });
+  const { token, nodeName, nodeIp, registryMirrors, discoveryTokenUnsafeSkipCaVerification: skipHashes } = flags;
+  const given = { hashes, nodeName, nodeIp, endpoint, token, skipHashes, registryMirrors, kubeletArgs, certificateKey };
+  await runMachine({ dir, ...given, program: programOf() });
+  process.exit(0);
+}
+
+/** Makes this machine a node; resolves when it was told to stop, and nothing of it runs any more. */
+async function runMachine(options: JoinOptions): Promise<void> {
+  const { dir } = options;
   const clock = systemClock();
   await ensureDir(joinPath(dir, 'logs'));
   const log = openLogFile(joinPath(dir, 'logs', 'sagong.log'));
@@ -83,39 +105,31 @@ export async function runJoin(given: string | undefined, typed: JoinFlags): Prom
   const startedAtMs = clock.now();
   const began = { pid: process.pid, startedAtMs, ready: false };
   await claimRunState(dir, began, clock, 'node');
+  let said = Promise.resolve();
   const tell = (waiting: string): void => {
     process.stderr.write(`${visible(waiting)}\n`);
     // The process that started this one in the background shows its messages.
-    void writeRunState(dir, { ...began, waiting }).catch(() => {});
+    said = said.then(() => writeRunState(dir, { ...began, waiting })).catch(() => {});
   };
-  const { token, nodeName, nodeIp, registryMirrors, discoveryTokenUnsafeSkipCaVerification: skipHashes } = flags;
-  const machine = await join(
-    {
-      dir,
-      hashes,
-      nodeName,
-      nodeIp,
-      endpoint,
-      token,
-      skipHashes,
-      registryMirrors,
-      kubeletArgs,
-      certificateKey,
-      program: programOf(),
-    },
-    { clock, rng: systemRng(), logger, signal, tell },
-  );
-  const { nodeName: name, server, controlPlane } = machine.settings;
-  say(
-    controlPlane
-      ? `This machine is the node ${name} and a control plane of ${controlPlane.cluster}; see it with: kubectl --kubeconfig ${joinPath(dir, 'kubeconfig')} get nodes`
-      : `This machine is the node ${name} of ${server}; see it there with: kubectl get nodes`,
-  );
-  await writeRunState(dir, { pid: process.pid, startedAtMs, server, ready: true });
-  if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  await machine.stop();
-  process.exit(0);
+  try {
+    const { settings, stop } = await join(options, { clock, rng: systemRng(), logger, signal, tell });
+    say(joinedAs(dir, settings));
+    await said;
+    await writeRunState(dir, { pid: process.pid, startedAtMs, server: settings.server, ready: true });
+    if (!signal.aborted) await once(signal, 'abort');
+    await stop();
+  } finally {
+    await said;
+    await removeRunState(dir);
+    // Where nothing came of it, and nothing is to be read about it. They stay where they hold anything.
+    for (const folder of [joinPath(dir, 'logs'), dir]) await rmdir(folder).catch(() => undefined);
+  }
 }
+
+const joinedAs = (dir: string, { nodeName, server, controlPlane }: MachineSettings): string =>
+  controlPlane
+    ? `This machine is the node ${nodeName} and a control plane of ${controlPlane.cluster}; see it with: kubectl --kubeconfig ${joinPath(dir, 'kubeconfig')} get nodes`
+    : `This machine is the node ${nodeName} of ${server}; see it there with: kubectl get nodes`;
 
 export async function runLeave({ dataDir, force = false }: { dataDir?: string; force?: boolean }): Promise<void> {
   const dir = dirOf(dataDir);
