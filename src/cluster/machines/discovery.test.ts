@@ -110,17 +110,24 @@ describe('discovery', () => {
         over.abort(new Error('enough'));
       };
       await expect(discover({ endpoint: at, token, hashes }, { clock, signal: over.signal, tell })).rejects.toThrow('enough');
-      expect(said).toBe(`Waiting for the cluster at ${at}: who answers there does not speak TLS`);
+      expect(said).toBe(`Waiting for the cluster at ${at}, 5 min at most: who answers there does not speak TLS`);
     } finally {
       plain.close();
     }
   });
-  it('says once whom it waits for, and why', async () => {
+  it.each<[string, (response: ServerResponse) => void, string]>([
+    ['it answers 503', (response) => void response.writeHead(503).end(), 'it answered 503'],
+    [
+      'it does not know the token',
+      (response) => void response.end(JSON.stringify({ data: { kubeconfig: '' } })),
+      `could not find a JWS signature in the cluster-info ConfigMap for token ID "${token.split('.')[0]}": it has expired, or never was; for another one: sagong token create`,
+    ],
+  ])('says once whom it waits for, and why: %s', async (_what, how, why) => {
     const said: string[] = [];
     const over = new AbortController();
     answer = (response, count) => {
       if (count >= 2) over.abort(new Error('enough'));
-      response.writeHead(503).end();
+      how(response);
     };
     await listen();
     const waiting = discover(
@@ -128,6 +135,6 @@ describe('discovery', () => {
       { clock, signal: over.signal, tell: (sentence) => void said.push(sentence) },
     );
     await expect(waiting).rejects.toThrow('enough');
-    expect(said).toEqual([`Waiting for the cluster at ${endpoint}: it answered 503`]);
+    expect(said).toEqual([`Waiting for the cluster at ${endpoint}, 5 min at most: ${why}`]);
   });
 });

@@ -85,7 +85,7 @@ export async function discover(discovery: Discovery, deps: Deps): Promise<Discov
   const { endpoint, token } = discovery;
   const { clock, signal, tell } = deps;
   const { id } = parseToken(token);
-  const unsigned = `could not find a JWS signature in the cluster-info ConfigMap for token ID "${id}": it has expired, or never was`;
+  const unsigned = `could not find a JWS signature in the cluster-info ConfigMap for token ID "${id}": it has expired, or never was; for another one: sagong token create`;
   const deadlineMs = clock.monotonic() + discoveryTimeoutMs;
   const told = new Set<string>();
   for (;;) {
@@ -99,7 +99,7 @@ export async function discover(discovery: Discovery, deps: Deps): Promise<Discov
       why = hindrance(error, endpoint, clock.now());
     }
     if (clock.monotonic() > deadlineMs) throw new DiscoveryError(`${endpoint}: ${why}`);
-    if (!told.has(why)) tell?.(`Waiting for the cluster at ${endpoint}: ${why}`);
+    if (!told.has(why)) tell?.(`Waiting for the cluster at ${endpoint}, ${discoveryTimeoutMs / 60_000} min at most: ${why}`);
     told.add(why);
     await clock.sleep(discoveryPollMs, signal);
   }
