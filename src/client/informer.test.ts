@@ -133,6 +133,24 @@ describe('informer', () => {
     factory.stop();
   });
 
+  it.each<[string, Error, number, number]>([
+    ['nobody answers', new Error('connect ECONNREFUSED'), 4_000, 10_000],
+    ['a server answers that it cannot', new StatusError({ code: 500, reason: 'InternalError', message: 'no' }), 30_000, 60_000],
+  ])('asks at longer and longer intervals while %s', async (_, failure, leastMs, mostMs) => {
+    const server = new ScriptedServer();
+    server.call = () => Promise.reject(failure);
+    const pauses: number[] = [];
+    const clock: Clock = { ...eagerClock, sleep: (ms) => eagerClock.sleep(ms).then(() => void pauses.push(ms)) };
+    const factory = createInformerFactory({ client: createClient(server), clock, rng: seededRng(1), logger: silentLogger });
+    factory.informer(gvr);
+    factory.start();
+    await until(() => pauses.length === 20);
+    factory.stop();
+    expect(pauses[0]).toBeLessThan(2_000);
+    expect(Math.max(...pauses)).toBeGreaterThan(leastMs);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(mostMs);
+  });
+
   it('goes on, with its other handlers, when a handler or an index throws', async () => {
     const server = new ScriptedServer();
     server.lists = [{ items: [thing('a', 1)], version: '5' }];

@@ -6,7 +6,12 @@ import { bound, noteCaught } from '#component-base';
 import { createTurns, nextTurn, type Turns } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { Indexer } from './indexer.ts';
-import { reflectorBackoffMaxMs, reflectorBackoffMinMs, watchTimeoutMinSeconds } from './limits.ts';
+import {
+  reflectorBackoffMaxMs,
+  reflectorBackoffMinMs,
+  reflectorUnansweredBackoffMaxMs,
+  watchTimeoutMinSeconds,
+} from './limits.ts';
 import type { EventHandler, Indexers, Informer, InformerFactory, KubeClient, Lister, ResourceClient } from './types.ts';
 
 export interface InformerDeps {
@@ -98,6 +103,8 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
       } catch (error) {
         if (this.#abort.signal.aborted) return;
         if (isExpired(error)) version = '';
+        // Nobody to spare answers: who comes back is asked soon, also after a long time.
+        if (!(error instanceof StatusError)) backoffMs = Math.min(backoffMs, reflectorUnansweredBackoffMaxMs);
         this.#logger.debug('list or watch failed', { error: String(error) });
       }
       await clock.sleep(backoffMs * (1 + rng.next()), this.#abort.signal).catch(() => {});
