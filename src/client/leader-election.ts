@@ -37,6 +37,8 @@ export interface LeaderElectionOptions {
 }
 
 const retryJitter = 1.2;
+/** How long somebody who was told to end waits for an answer: without a majority of etcd there is none, and others take over after a while all the same. */
+const lastAnswerMs = 2_000;
 const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 
 const defaults = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
@@ -145,13 +147,25 @@ class LeaseLock {
   }
 }
 
-/** What `attempt` gives; undefined when that takes longer: who gets no answer must not go on as if it led. */
-async function within<T>(clock: Clock, limitMs: number, attempt: Promise<T>): Promise<T | undefined> {
+/**
+ * What `attempt` gives; undefined when that takes longer: who gets no answer must not go on as if it led. Once `signal` aborts, the answer is waited for only as
+ * long as somebody usually has it.
+ */
+async function within<T>(clock: Clock, limitMs: number, attempt: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   let late: Timer | undefined;
+  let hurry = (): void => {};
   const passed = new Promise<undefined>((resolve) => {
-    late = clock.setTimer(limitMs, () => resolve(undefined));
+    const wait = (ms: number): void => {
+      late?.cancel();
+      late = clock.setTimer(ms, () => resolve(undefined));
+    };
+    hurry = () => wait(Math.min(limitMs, lastAnswerMs));
+    wait(limitMs);
   });
+  if (signal.aborted) hurry();
+  else signal.addEventListener('abort', hurry, { once: true });
   const answer = await Promise.race([attempt, passed]);
+  signal.removeEventListener('abort', hurry);
   late?.cancel();
   return answer;
 }
@@ -161,7 +175,7 @@ export async function runLeaderElection(given: LeaderElectionOptions, signal: Ab
   const options = { ...defaults, ...given };
   const { clock, rng, logger, renewDeadlineMs, retryPeriodMs, namespace, name } = options;
   const lock = new LeaseLock(options);
-  while (!(await within(clock, renewDeadlineMs, lock.tryAcquireOrRenew()))) {
+  while (!(await within(clock, renewDeadlineMs, lock.tryAcquireOrRenew(), signal))) {
     await clock.sleep(retryPeriodMs * (1 + rng.next() * (retryJitter - 1)), signal).catch(() => {});
     if (signal.aborted) return;
   }
@@ -174,7 +188,7 @@ export async function runLeaderElection(given: LeaderElectionOptions, signal: Ab
   signal.removeEventListener('abort', stop);
   leading.abort();
   await work.catch((error: unknown) => logger.error('work under the lease failed', { error: String(error) }));
-  if (signal.aborted) await within(clock, renewDeadlineMs, lock.release());
+  if (signal.aborted) await within(clock, renewDeadlineMs, lock.release(), signal);
   options.onStoppedLeading();
 }
 
@@ -186,7 +200,8 @@ async function keep(lock: LeaseLock, options: LeaderElectionOptions & typeof def
     await clock.sleep(retryPeriodMs, signal).catch(() => {});
     if (signal.aborted) return;
     const leftMs = renewedAtMs + renewDeadlineMs - clock.monotonic();
-    if (await within(clock, leftMs, lock.tryAcquireOrRenew())) renewedAtMs = clock.monotonic();
+    if (await within(clock, leftMs, lock.tryAcquireOrRenew(), signal)) renewedAtMs = clock.monotonic();
+    else if (signal.aborted) return;
     else if (!lock.isHeld || clock.monotonic() - renewedAtMs >= renewDeadlineMs) {
       logger.error('failed to renew lease', { lease: `${namespace}/${name}` });
       return;

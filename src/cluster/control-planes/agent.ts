@@ -42,7 +42,7 @@ export class ControlPlaneAgent {
   readonly #deps: Deps;
   readonly #supervisor: Supervisor;
   readonly #stopping = new AbortController();
-  #started: Promise<Supervised<Running>[]> = Promise.resolve([]);
+  #started: Promise<[ControlPlaneProgram, Supervised<Running>][]> = Promise.resolve([]);
 
   constructor(config: ControlPlaneConfig, deps: Deps) {
     this.#config = config;
@@ -55,13 +55,20 @@ export class ControlPlaneAgent {
     if (customer) void keepRoutes(customer, { ...this.#deps, signal: this.#stopping.signal }).catch(() => {});
     const wanted = programsOf(this.#config).filter((program) => programs.includes(program));
     this.#started = Promise.all(
-      wanted.map((program) => this.#supervisor.run(program, (fail) => this.#begin(program, fail), { retryFirst: true })),
+      wanted.map(async (program): Promise<[ControlPlaneProgram, Supervised<Running>]> => {
+        const begin = (fail: (error: Error) => void) => this.#begin(program, fail);
+        return [program, await this.#supervisor.run(program, begin, { retryFirst: true })];
+      }),
     );
   }
-  /** The last of the list first: nothing loses what it needs before it ends. */
+  /** The managers at once, then the apiserver, then etcd: nothing loses what it needs before it ends. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    for (const unit of (await this.#started).reverse()) await unit.stop();
+    const units = new Map(await this.#started);
+    const last = ['kube-apiserver', 'etcd'] as const;
+    const first = [...units].filter(([program]) => !last.some((one) => one === program));
+    await Promise.all(first.map(([, unit]) => unit.stop()));
+    for (const program of last) await units.get(program)?.stop();
   }
 
   async #begin(program: ControlPlaneProgram, fail: (error: Error) => void): Promise<Running> {
