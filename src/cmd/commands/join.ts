@@ -15,7 +15,7 @@ import {
   writeRunState,
 } from '#cluster';
 import { createLogger, type FlagValues } from '#component-base';
-import { ensureDir, openLogFile, shutdownSignal, systemClock, systemRng } from '#host';
+import { ensureDir, openLogFile, systemClock, systemRng } from '#host';
 import { visible } from '#utils';
 import { readConfig } from '../config-file.ts';
 import { again, detach } from '../detach.ts';
@@ -23,6 +23,7 @@ import { type HandedOver, takeOver } from '../handed-over.ts';
 import { programOf } from '../program.ts';
 import type { joinFlags } from '../tree/machines.ts';
 import { say } from '../say.ts';
+import { stopSignal } from '../stop-signal.ts';
 
 /** What was given of them. */
 type JoinFlags = Partial<FlagValues<typeof joinFlags>>;
@@ -101,7 +102,7 @@ async function runMachine(options: JoinOptions): Promise<void> {
   await ensureDir(joinPath(dir, 'logs'));
   const log = openLogFile(joinPath(dir, 'logs', 'sagong.log'));
   const logger = createLogger({ clock, component: 'sagong', write: (text) => void log.write(text) });
-  const { signal } = shutdownSignal();
+  const signal = stopSignal();
   const startedAtMs = clock.now();
   const began = { pid: process.pid, startedAtMs, ready: false };
   await claimRunState(dir, began, clock, 'node');

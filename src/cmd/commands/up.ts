@@ -20,16 +20,14 @@ import {
 } from '#cluster/start';
 import { type UpFlags, upDefaults } from '#cluster/flags';
 import { createLogger, gitVersion } from '#component-base';
-import { onSignals, openLogFile, systemClock, systemRng } from '#host';
+import { openLogFile, systemClock, systemRng } from '#host';
 import { checkedAsFlags } from '../checked-as-flags.ts';
 import { readConfig } from '../config-file.ts';
 import { again, detach } from '../detach.ts';
 import { onFatal } from '../fail.ts';
 import { descriptions, packageFile, programOf } from '../program.ts';
 import { warn } from '../say.ts';
-
-/** A second signal ends the process at once when it comes this long after the first; an earlier one is the same key press, heard twice. */
-const impatientMs = 1_000;
+import { stopSignal } from '../stop-signal.ts';
 
 /** Both flags or none; paths of files as seen from here. */
 function auditOf({ auditPolicyFile: policy, auditLogPath: log }: UpFlags): UpOptions['audit'] {
@@ -147,21 +145,4 @@ async function tryDemo(cluster: RunningCluster, options: DemoOptions): Promise<v
     options.progress.say(`The demo failed: ${message}`);
     options.progress.say(`The cluster runs without it. To try again: kubectl apply -f ${options.file}`);
   }
-}
-
-/**
- * The first signal stops the cluster; the same key press often arrives twice (from the terminal and from npm), so only one that comes
- * later ends the process at once.
- */
-function stopSignal(): AbortSignal {
-  const controller = new AbortController();
-  let firstMs = 0;
-  const onSignal = (name: string): void => {
-    if (!controller.signal.aborted) {
-      firstMs = performance.now();
-      controller.abort(new Error(`received ${name}`));
-    } else if (performance.now() - firstMs > impatientMs) process.exit(1);
-  };
-  onSignals({ SIGTERM: onSignal, SIGINT: onSignal, SIGHUP: onSignal });
-  return controller.signal;
 }
