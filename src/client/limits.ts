@@ -15,7 +15,7 @@ export const eventQueueMax = 1000;
 /** Reflector back-off after a failed list or watch. */
 export const reflectorBackoffMinMs = 800;
 export const reflectorBackoffMaxMs = 30_000;
-/** The same while no server answers at all. */
+/** The longest back-off while no server answers at all. */
 export const reflectorUnansweredBackoffMaxMs = 5_000;
 /** Watch timeouts asked for: a random time in [min, 2 min), as client-go's reflector. */
 export const watchTimeoutMinSeconds = 300;
