@@ -10,6 +10,7 @@ export { atomicWrite, ensureDir, isErrno, readFileIfExists, syncDir, type WatchF
 export { joinNetns, type NetnsSockets } from './netns-sockets.ts';
 export { type Lock, LockHeldError, lockHolder, takeLock, withLock } from './lock.ts';
 export { openLogFile } from './log-file.ts';
+export { optimizeLater } from './optimizer.ts';
 export { bootId, goArchitecture, type OsInfo, osInfo } from './os-info.ts';
 export { pauseProgram } from './pause-program.ts';
 export { onSignals, shutdownSignal, signalExitCode, type SignalName } from './signals.ts';

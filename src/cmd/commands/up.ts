@@ -20,7 +20,7 @@ import {
 } from '#cluster/start';
 import { type UpFlags, upDefaults } from '#cluster/flags';
 import { createLogger, gitVersion } from '#component-base';
-import { openLogFile, systemClock, systemRng } from '#host';
+import { openLogFile, optimizeLater, systemClock, systemRng } from '#host';
 import { checkedAsFlags } from '../checked-as-flags.ts';
 import { readConfig } from '../config-file.ts';
 import { again, detach } from '../detach.ts';
@@ -100,6 +100,7 @@ export async function runUp(given: UpFlags): Promise<void> {
   const program = programOf();
   // The data directory belongs into the command line of every process of a cluster: start again with it when it was left out.
   if (flags.dataDir !== dataDir) return again(dataDir, { config });
+  await optimizeLater();
   const files = { audit, componentArgs, etcd, portMappings: ports, mounts, nodeArgs };
   const options: UpOptions = { ...flags, ...files, name, dataDir, program, env: process.env };
   const clock = systemClock();
