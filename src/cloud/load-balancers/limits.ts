@@ -6,6 +6,10 @@ export const limits = {
   probesMax: 32,
   /** How much is read of an HTTP answer to a probe: the status line is in its beginning. */
   probeAnswerBytesMax: 4_096,
+  /** A timer that fires so much later than it should tells of this process, not of the target. */
+  probeLateMs: 50,
+  /** Probes in a row without an answer that are forgiven a target from which connections hear something. */
+  probesForgivenMax: 6,
   /** Answer of HAProxy on one of its sockets. */
   answerBytesMax: 64 * 1024 * 1024,
   socketTimeoutMs: 10_000,

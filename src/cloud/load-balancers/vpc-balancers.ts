@@ -6,6 +6,7 @@ import { createHaproxy } from './haproxy/haproxy.ts';
 import { proxiesOf } from './haproxy/config.ts';
 import { createHealthChecker, type Probed } from './health/checker.ts';
 import { createNetnsDial } from './health/dial.ts';
+import { createHeard } from './health/heard.ts';
 import { createRouter } from './machine/router.ts';
 import type { RouterState } from './machine/routes.ts';
 import { type BalancerPlan, type Place, tcpListeners, type VpcPlan } from './plan.ts';
@@ -49,7 +50,7 @@ function remedy(error: unknown): string {
 export function createVpcBalancers({ netns, dir, exec, clock, logger, onChange }: VpcBalancersOptions): VpcBalancers {
   const folder = join(dir, netns);
   const { dial, close: closeDial } = createNetnsDial(netns, dir);
-  const checker = createHealthChecker(dial, clock, onChange);
+  const checker = createHealthChecker(dial, clock, onChange, createHeard(exec, netns));
   const router = createRouter(exec, netns);
   const haproxy = createHaproxy({ netns, dir: folder, exec, clock, logger, onEnded: onChange });
 

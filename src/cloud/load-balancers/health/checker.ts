@@ -3,7 +3,8 @@ import type { Clock, Timer } from '#utils';
 import type { HealthCheck, TargetHealth } from '../../model/index.ts';
 import { limits } from '../limits.ts';
 import { afterProbe, initialState, type ProbeState } from './health.ts';
-import { type Dial, probe } from './probe.ts';
+import type { Heard } from './heard.ts';
+import { type Dial, type Finding, probe } from './probe.ts';
 
 export interface Probed {
   host: string;
@@ -35,11 +36,16 @@ const keyOf = ({ host, check }: Pick<Probed, 'host' | 'check'>): string =>
 interface Entry {
   probed: Probed;
   state: ProbeState;
+  /** Probes in a row that were not held against it. */
+  forgiven: number;
   timer: Timer | undefined;
 }
 
-/** `onChange` is called when the health of some target is another than before. */
-export function createHealthChecker(dial: Dial, clock: Clock, onChange: () => void): HealthChecker {
+/**
+ * `onChange` is called when the health of some target is another than before. A target that `heard` knows to speak on other connections is busy, where it does
+ * not answer in time: that is held against it only when it goes on.
+ */
+export function createHealthChecker(dial: Dial, clock: Clock, onChange: () => void, heard?: Heard): HealthChecker {
   const entries = new Map<string, Entry>();
   const waiting: Entry[] = [];
   let running = 0;
@@ -57,14 +63,22 @@ export function createHealthChecker(dial: Dial, clock: Clock, onChange: () => vo
       if (isWanted(entry)) void run(entry);
     }
   };
+  const isBusy = async ({ probed, state, forgiven }: Entry, finding: Finding): Promise<boolean> => {
+    if (finding !== 'silent' || state.health !== 'healthy' || forgiven >= limits.probesForgivenMax) return false;
+    const { host, check } = probed;
+    // Not in the time before: a target may have gone while it was asked.
+    return (await heard?.(host, check.port, check.timeoutMs / 2).catch(() => false)) ?? false;
+  };
   const run = async (entry: Entry): Promise<void> => {
     running++;
     const { host, check } = entry.probed;
     const began = clock.monotonic();
     try {
-      const good = await probe(dial, host, check, clock);
+      const finding = await probe(dial, host, check, clock);
       const { health } = entry.state;
-      entry.state = afterProbe(entry.state, good, check);
+      if (await isBusy(entry, finding)) entry.forgiven++;
+      else entry.state = afterProbe(entry.state, finding === 'good', check);
+      if (finding !== 'silent') entry.forgiven = 0;
       if (health !== entry.state.health && isWanted(entry)) onChange();
     } catch {
       // Nothing could be said: the state stays, and the next probe will tell.
@@ -84,7 +98,7 @@ export function createHealthChecker(dial: Dial, clock: Clock, onChange: () => vo
       }
       for (const [key, one] of wanted) {
         if (entries.has(key)) continue;
-        const entry: Entry = { probed: one, state: initialState(one.before), timer: undefined };
+        const entry: Entry = { probed: one, state: initialState(one.before), forgiven: 0, timer: undefined };
         entries.set(key, entry);
         due(entry);
       }

@@ -2,9 +2,11 @@ import { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '#utils';
 import type { HealthCheck, TargetHealth } from '../../model/index.ts';
+import { limits } from '../limits.ts';
 import { createHealthChecker } from './checker.ts';
 import { afterProbe, initialState } from './health.ts';
-import { probe, ProbeUnavailable } from './probe.ts';
+import { type Heard, heardIn } from './heard.ts';
+import { type Dial, probe, ProbeUnavailable } from './probe.ts';
 
 describe('health', () => {
   it.each<[TargetHealth | undefined, number, number, string, string]>([
@@ -52,6 +54,10 @@ function manualClock() {
   };
   return {
     clock,
+    /** Nobody runs meanwhile. */
+    sleepThrough(ms: number): void {
+      now += ms;
+    },
     async pass(ms: number): Promise<void> {
       for (const end = now + ms; now < end; now += 10) {
         for (let i = 0; i < 5; i++) await turn();
@@ -87,7 +93,7 @@ describe('a probe', () => {
   ])('of a target that answers %s', async (_, parts, good) => {
     const { clock } = manualClock();
     const asked: string[] = [];
-    expect(await probe(() => Promise.resolve(answering(parts, asked)), 'h', check, clock)).toBe(good);
+    expect(await probe(() => Promise.resolve(answering(parts, asked)), 'h', check, clock)).toBe(good ? 'good' : 'bad');
     expect(asked[0]).toMatch(/^GET \/healthz HTTP\/1\.1\r\nHost: h:80\r\n/);
   });
   it('ends in time, fails with the connection, and says nothing when nothing can be said', async () => {
@@ -96,12 +102,26 @@ describe('a probe', () => {
     const slow = () => clock.sleep(80).then(() => (late = answering([])));
     const probed = probe(slow, 'h', check, clock);
     await pass(60);
-    expect([await probed, late]).toEqual([false, undefined]);
+    expect([await probed, late]).toEqual(['silent', undefined]);
     await pass(60);
     expect(late?.destroyed).toBe(true);
-    expect(await probe(() => Promise.reject(new Error('connect ECONNREFUSED')), 'h', check, clock)).toBe(false);
+    expect(await probe(() => Promise.reject(new Error('connect ECONNREFUSED')), 'h', check, clock)).toBe('bad');
     await expect(probe(() => Promise.reject(new ProbeUnavailable('no helper')), 'h', check, clock)).rejects.toThrow('no helper');
-    expect(await probe(() => Promise.resolve(answering([])), 'h', { ...check, protocol: 'tcp' }, clock)).toBe(true);
+    expect(await probe(() => Promise.resolve(answering([])), 'h', { ...check, protocol: 'tcp' }, clock)).toBe('good');
+  });
+  it('is not held against its target where it is this process that was late', async () => {
+    const { clock, pass, sleepThrough } = manualClock();
+    let answer = (): void => {};
+    const stream = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() });
+    const probed = probe(() => Promise.resolve(stream), 'h', check, clock);
+    answer = () => stream.push('HTTP/1.1 200 OK\r\n\r\n');
+    await pass(20);
+    // The answer comes in time, and is read when this process runs again.
+    sleepThrough(200);
+    await pass(20);
+    answer();
+    await pass(20);
+    expect(await probed).toBe('good');
   });
 });
 
@@ -134,5 +154,50 @@ describe('the checker', () => {
     checker.want([{ ...target, before: 'healthy' }]);
     expect(checker.health({ host: 'h', check })).toBe('healthy');
     checker.close();
+  });
+  it('forgives a target that speaks on other connections, but not for ever', async () => {
+    const { clock, pass } = manualClock();
+    let silentDials = 0;
+    let isSilent = false;
+    let speaks = true;
+    const changes: TargetHealth[] = [];
+    const asked: unknown[] = [];
+    const dial: Dial = () => {
+      if (!isSilent) return Promise.resolve(answering(['HTTP/1.1 200 OK\r\n']));
+      silentDials++;
+      return Promise.resolve(new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }));
+    };
+    const heard: Heard = async (...words) => {
+      asked.push(words);
+      return speaks;
+    };
+    const checker = createHealthChecker(dial, clock, () => changes.push(checker.health({ host: 'h', check })), heard);
+    checker.want([{ host: 'h', check, before: undefined }]);
+    await pass(50);
+    isSilent = true;
+    while (changes.length === 1 && silentDials < 100) await pass(50);
+    expect([changes, silentDials, asked[0]]).toEqual([['healthy', 'unhealthy'], limits.probesForgivenMax + 1, ['h', 80, 25]]);
+    isSilent = false;
+    await pass(200);
+    isSilent = true;
+    speaks = false;
+    silentDials = 0;
+    while (changes.length === 3 && silentDials < 100) await pass(50);
+    expect([changes, silentDials]).toEqual([['healthy', 'unhealthy', 'healthy', 'unhealthy'], 1]);
+    checker.close();
+  });
+});
+
+describe('what the kernel knows of connections', () => {
+  const line = (rest: string): string => `0 0 10.0.0.1:4711 10.0.0.2:6443 bbr rtt:0.1/0.1 bytes_sent:5 ${rest} rcv_space:14480`;
+  it.each<[string, string[], boolean]>([
+    ['no connection', [], false],
+    ['one that was heard of lately', ['bytes_received:7 lastsnd:900 lastrcv:120 lastack:90'], true],
+    ['one that was heard of this moment', ['bytes_received:7 lastack:90'], true],
+    ['one that was heard of long ago', ['bytes_received:7 lastsnd:10 lastrcv:700 lastack:10'], false],
+    ['one that was just made, with somebody who says nothing', ['lastsnd:40 lastrcv:41 lastack:40'], false],
+    ['two', ['bytes_received:7 lastrcv:700', 'bytes_received:9 lastrcv:3'], true],
+  ])('%s', (_, lines, expected) => {
+    expect(heardIn(lines.map(line).join('\n'), 500)).toBe(expected);
   });
 });

@@ -40,26 +40,37 @@ function answersOk(socket: Duplex, host: string, { port, path = '/' }: Check): P
 const withTls = (socket: Duplex, { protocol }: Check): Duplex =>
   protocol === 'https' ? connectTls({ socket, rejectUnauthorized: false }) : socket;
 
-/** Whether the target is good. Rejects with `ProbeUnavailable` only; never takes longer than the check's timeout. */
-export function probe(dial: Dial, host: string, check: Check, clock: Clock): Promise<boolean> {
+/** `silent`: nothing was heard in time, neither that the target is good nor that it is not. */
+export type Finding = 'good' | 'bad' | 'silent';
+
+/** How the target is. Rejects with `ProbeUnavailable` only; takes no longer than the check's timeout, but for the time in which this process itself was late. */
+export function probe(dial: Dial, host: string, check: Check, clock: Clock): Promise<Finding> {
   return new Promise((resolve, reject) => {
     let socket: Duplex | undefined;
     let over = false;
-    const finish = (good: boolean): void => {
+    let dueMs = clock.monotonic() + check.timeoutMs;
+    const finish = (finding: Finding): void => {
       over = true;
       timer.cancel();
       socket?.destroy();
-      resolve(good);
+      resolve(finding);
     };
-    const timer = clock.setTimer(check.timeoutMs, () => finish(false));
+    // Who wakes late has an answer, perhaps, that it has not read: it waits once more, for as long as it was away.
+    const passed = (): void => {
+      const lateMs = Math.min(check.timeoutMs, clock.monotonic() - dueMs);
+      if (lateMs < limits.probeLateMs) return finish('silent');
+      dueMs = Infinity;
+      timer = clock.setTimer(lateMs, passed);
+    };
+    let timer = clock.setTimer(check.timeoutMs, passed);
     const run = async (): Promise<void> => {
       socket = await dial(host, check.port);
       socket.on('error', () => {});
       if (over) socket.destroy();
-      else finish(check.protocol === 'tcp' || (await answersOk(withTls(socket, check), host, check)));
+      else finish(check.protocol === 'tcp' || (await answersOk(withTls(socket, check), host, check)) ? 'good' : 'bad');
     };
     run().catch((error: unknown) => {
-      if (!(error instanceof ProbeUnavailable)) return finish(false);
+      if (!(error instanceof ProbeUnavailable)) return finish('bad');
       timer.cancel();
       reject(error);
     });
