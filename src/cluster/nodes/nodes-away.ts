@@ -1,20 +1,30 @@
 // `sagong node drain` and `sagong node remove`: a node is emptied of its pods as `kubectl drain` does it, and taken out of the cluster.
+import { existsSync } from 'node:fs';
 import type { Node, Pod } from '#api/core/v1';
 import { isNotFound, type StatusError } from '#apimachinery/errors';
 import { clientConfigOf, createClient, createRestTransport, type KubeClient, readKubeconfig } from '#client';
 import { userAgent } from '#component-base';
 import type { Clock } from '#utils';
 import { membersOf, removeMember as removeEtcdMember } from '../control-planes/etcd-members.ts';
+import { ownMachineDir } from '../machines/choice.ts';
 import { drainPollMs, drainTimeoutMs } from '../machines/limits.ts';
 import { controlPlaneLabel } from '../machines/labels.ts';
+import { loadMachine, machinePaths } from '../machines/machine.ts';
 import { ownControlPlane } from '../machines/own-plane.ts';
 import { clusterPaths } from '../state/paths.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
 
-/** A client with the rights of the administrator of a cluster on this machine. */
+/** A client with the rights of the administrator of a cluster on this machine. Throws a sentence where there is none. */
 export function adminClient(dataDir: string, clock: Clock): KubeClient {
-  const config = clientConfigOf(readKubeconfig(clusterPaths(dataDir).kubeconfig));
+  const { kubeconfig } = clusterPaths(dataDir);
+  if (!existsSync(kubeconfig))
+    throw new Error(
+      existsSync(machinePaths(dataDir).settings)
+        ? `the machine in ${dataDir} is a node alone; say that on a control plane`
+        : `there is no cluster in ${dataDir}`,
+    );
+  const config = clientConfigOf(readKubeconfig(kubeconfig));
   return createClient(createRestTransport({ config, clock, userAgent: userAgent('sagong') }));
 }
 
@@ -89,8 +99,6 @@ async function removeMember(dataDir: string, node: Node, clock: Clock, say: Say)
   const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '';
   const own = await ownControlPlane(dataDir);
   if (own === undefined) return;
-  if (own.name === node.metadata.name)
-    throw new Error(`${own.name} is this machine: sagong leave takes it out, and sagong down where it was the first one`);
   await removeEtcdMember(own, address, clock);
   say(`etcd member at ${address} removed`);
 }
@@ -116,8 +124,16 @@ async function removeBegun(dataDir: string, name: string, clock: Clock, say: Say
   );
 }
 
+/** Throws a sentence for the machine that is asked: what runs here would go on, and nothing could bring its Node back but a restart. */
+async function assertElsewhere(name: string, dataDir: string): Promise<void> {
+  const nodes = [await loadMachine(dataDir), await loadMachine(ownMachineDir(dataDir))].map((own) => own?.nodeName);
+  if (nodes.includes(name) || (await ownControlPlane(dataDir))?.name === name)
+    throw new Error(`${name} is this machine: sagong leave takes it out, and sagong down where it was the first one`);
+}
+
 /** Drains it where it is Ready, takes its member out of etcd, and deletes its Node. */
 export async function removeNode(client: KubeClient, name: string, dataDir: string, clock: Clock, say: Say): Promise<void> {
+  await assertElsewhere(name, dataDir);
   const node = await nodeNamed(client, name);
   if (!node) {
     if (!(await removeBegun(dataDir, name, clock, say))) throw noNode(name);

@@ -64,7 +64,11 @@ export async function runServiceUninstall(flags: ServiceFlags): Promise<void> {
   const names = flags.machine ? 'sagong-machine' : flags.name === 'sagong' ? 'sagong' : `sagong-${flags.name}`;
   const path = join(unitDir, `${names}.service`);
   assertSystemd();
-  if (!existsSync(path)) throw new Error(`there is no service ${path}`);
+  if (!existsSync(path)) {
+    // One whose file went just before somebody ended this command.
+    await systemctl('daemon-reload');
+    throw new Error(`there is no service ${path}`);
+  }
   await systemctl('disable', '--now', `${names}.service`);
   await rm(path);
   await systemctl('daemon-reload');

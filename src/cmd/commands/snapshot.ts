@@ -1,5 +1,6 @@
 // `sagong snapshot save|restore|status`: in the form of etcd's snapshots.
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import {
   askCluster,
   assertOwnSnapshot,
@@ -26,6 +27,7 @@ interface Flags {
 export async function runSnapshotSave(file: string, flags: Flags): Promise<void> {
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   const path = resolve(file);
+  if (!existsSync(dirname(path))) throw new Error(`there is no folder ${dirname(path)}`);
   const plane = await ownControlPlane(dataDir);
   if (plane) {
     const size = await saveEtcdSnapshot(plane, path);
