@@ -150,7 +150,7 @@ const failure = (
   text: string,
   method: string,
   call: { group: string; resource: string; name?: string },
-): StatusError => failureOf({ status, text, retryAfter: headers['retry-after'] }, method, call);
+): StatusError => failureOf({ status, text, type: headers['content-type'], retryAfter: headers['retry-after'] }, method, call);
 
 /** Reads newline-delimited events; those that arrive before `subscribe` wait in the socket. */
 function watchStream<T extends KubeObject>(body: Readable, abort: AbortController): WatchStream<T> {

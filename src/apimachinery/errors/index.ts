@@ -29,7 +29,7 @@ export {
   unsupportedMediaType,
 } from './constructors.ts';
 export type { PlainResponse } from './response.ts';
-export { genericServerResponse } from './response.ts';
+export { genericServerResponse, unstructuredText } from './response.ts';
 export {
   hasCause,
   isAlreadyExists,

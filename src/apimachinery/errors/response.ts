@@ -28,6 +28,14 @@ function reasonAndText(code: number, method: string, text: string): readonly [St
   return ['', `the server responded with the status code ${code} but did not return more information`];
 }
 
+const unstructuredTextMax = 2_048;
+
+/** What a client tells of the body of such an answer: its beginning, where it is text at all (client-go's rest.Request, newUnstructuredResponseError). */
+export function unstructuredText(text: string, contentType: string | undefined): string {
+  const media = (contentType ?? 'text/plain').split(';')[0]?.trim().toLowerCase() ?? '';
+  return media.startsWith('text/') ? text.slice(0, unstructuredTextMax).trim() : 'unknown';
+}
+
 /** What is known of an answer without a Status body. */
 export interface PlainResponse {
   code: number;

@@ -1,15 +1,15 @@
 // What an apiserver's bytes mean to a transport: failures as errors, watches as events.
-import { genericServerResponse, type Status, StatusError } from '../errors/index.ts';
+import { genericServerResponse, type Status, StatusError, unstructuredText } from '../errors/index.ts';
 import type { KubeObject } from '../meta/index.ts';
 import type { WatchEvent } from '../watch/index.ts';
 
 /** The failure an answer tells: its Status, or what its code means where the body is a proxy's or another server's page. */
 export function failureOf(
-  answer: { status: number; text: string; retryAfter?: string | undefined },
+  answer: { status: number; text: string; type?: string | undefined; retryAfter?: string | undefined },
   method: string,
   call: { group: string; resource: string; name?: string },
 ): StatusError {
-  const { status, text, retryAfter } = answer;
+  const { status, text, type, retryAfter } = answer;
   try {
     const body = JSON.parse(text) as Status;
     if (body.kind === 'Status' && body.status === 'Failure') return new StatusError(body);
@@ -21,7 +21,7 @@ export function failureOf(
     method,
     resource: call,
     name: call.name ?? '',
-    text,
+    text: unstructuredText(text, type),
     retryAfterSeconds: Number(retryAfter) || 0,
     unexpected: true,
   });

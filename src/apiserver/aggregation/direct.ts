@@ -6,6 +6,7 @@ import { plainError, serviceUnavailable } from '#apimachinery/errors';
 import { decode } from '#apimachinery/schema';
 import { eventReader, failureOf, type WatchStream } from '#apimachinery/transport';
 import type { WatchEvent } from '#apimachinery/watch';
+import type { WireClient } from '#wire';
 import type { Incoming } from '../chain/incoming.ts';
 import { remoteDocumentBytesMax } from '../limits.ts';
 import type { Target, UserInfo } from '../request/request.ts';
@@ -23,12 +24,14 @@ function reach(connections: RemoteConnections, remote: Remote): ReturnType<Remot
   }
 }
 
+type Answer = Awaited<ReturnType<WireClient['request']>>;
+
 async function send(
   { client, host }: ReturnType<RemoteConnections['to']>,
   user: UserInfo,
   request: { method: string; path: string; body?: { type: string; value: unknown } | undefined },
   signal: AbortSignal,
-): ReturnType<typeof client.request> {
+): Promise<Answer> {
   const { method, path, body } = request;
   try {
     return await client.request({
@@ -43,6 +46,9 @@ async function send(
   }
 }
 
+/** What the headers of a failure say of it. */
+const told = (headers: Answer['headers']) => ({ type: headers['content-type'], retryAfter: headers['retry-after'] });
+
 /** Rejects with `StatusError` for every answer that is not 2xx. */
 export async function callRemote(connections: RemoteConnections, remote: Remote, request: Incoming): Promise<unknown> {
   const { method, uri: path, user, cancellation } = request;
@@ -50,8 +56,7 @@ export async function callRemote(connections: RemoteConnections, remote: Remote,
   const answer = await send(reach(connections, remote), user, sent, cancellation.signal);
   const text = await answer.text(remoteDocumentBytesMax);
   const { status, headers } = answer;
-  if (status < 200 || status > 206)
-    throw failureOf({ status, text, retryAfter: headers['retry-after'] }, method, request.target as Target);
+  if (status < 200 || status > 206) throw failureOf({ status, text, ...told(headers) }, method, request.target as Target);
   const value = JSON.parse(text) as unknown;
   if (request.verb === 'list') return listOf(value);
   return objectVerbs.has(request.verb ?? '') && !(request.target as Target).subresource ? objectOf(value) : value;
@@ -89,11 +94,7 @@ export async function watchRemote(
   const signal = AbortSignal.any([abort.signal, cancellation.signal]);
   const { status, headers, body, text } = await send(reach(connections, remote), user, { method: 'GET', path }, signal);
   if (status !== 200)
-    throw failureOf(
-      { status, text: await text(remoteDocumentBytesMax), retryAfter: headers['retry-after'] },
-      'GET',
-      request.target as Target,
-    );
+    throw failureOf({ status, text: await text(remoteDocumentBytesMax), ...told(headers) }, 'GET', request.target as Target);
   return streamOf(body, () => abort.abort());
 }
 

@@ -113,7 +113,7 @@ async function run(
   const connectOptions = special.connectOptions?.(query, subpath);
   const dryRun = options?.dryRun ?? false;
   const admitted = new Admission(
-    { request, target, options: options?.asSent ?? {}, dryRun },
+    { request, target, options: options?.asSent ?? {}, dryRun, settings: context.settings },
     {
       operation: connectOptions ? 'CONNECT' : 'CREATE',
       kind: special.kind.kind,

@@ -2,7 +2,7 @@
 // configuration's bundle.
 import { normalizedPath } from '../platform/files.ts';
 import type { WebhookClientConfig } from '#api/admissionregistration/v1';
-import { genericServerResponse } from '#apimachinery/errors';
+import { genericServerResponse, unstructuredText } from '#apimachinery/errors';
 import type { Clock } from '#utils';
 import { createWireClient, type Dial, type WireClient } from '#wire';
 import { dialErrorText } from './dial-error.ts';
@@ -71,7 +71,8 @@ export class WebhookClients {
         signal,
       });
       const text = await answer.text(responseBytesMax);
-      if (answer.status < 200 || answer.status > 206) throw refusal(answer.status, text);
+      if (answer.status < 200 || answer.status > 206)
+        throw refusal(answer.status, unstructuredText(text, answer.headers['content-type']));
       return text;
     } catch (error) {
       if (error instanceof Refusal) throw error;

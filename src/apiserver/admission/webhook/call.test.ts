@@ -25,8 +25,9 @@ const serving = issueCertificate({
 });
 const bundle = (of = ca) => Buffer.from(of.cert).toString('base64');
 const asked: AdmissionReview[] = [];
+const longError = `out of order ${'"'.repeat(9_000_000)}`;
 
-/** Answers by path: /allow, /deny, /label (a patch), /hang, /broken, /error; by query: with other members of the response. */
+/** Answers by path: /allow, /deny, /label (a patch), /hang, /broken, /error, /long-error, /json-error; by query: with other members of the response. */
 const server = createServer({ cert: serving.cert, key: serving.key }, async (request, response) => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -35,6 +36,8 @@ const server = createServer({ cert: serving.cert, key: serving.key }, async (req
   const path = request.url?.split('?')[0];
   if (path === '/hang') return;
   if (path === '/error') return void response.writeHead(503).end('out of order');
+  if (path === '/long-error') return void response.writeHead(500).end(longError);
+  if (path === '/json-error') return void response.writeHead(500, { 'content-type': 'application/json' }).end('{"no":"Status"}');
   if (path === '/broken') return void response.end('{');
   const patch = [{ op: 'add', path: '/metadata/labels', value: { seen: 'yes' } }];
   const answer = {
@@ -176,6 +179,20 @@ test.each([
   ['wrong authority', at('/allow', other), /failed calling webhook "w.example.com": failed to call webhook: Post /],
 ])('%s is refused', async (_, webhook, message) => {
   await expect(run('validating', webhook)).rejects.toThrow(message);
+});
+
+test('of a long error no more is told than client-go tells, and nothing of one that is no text', async () => {
+  const message = async (path: string) => ((await run('validating', at(path)).catch((error: unknown) => error)) as Error).message;
+  const long = await message('/long-error');
+  expect(long).toContain('an error on the server ("out of order');
+  expect(long.length).toBeLessThan(5_000);
+  expect(await message('/json-error')).toContain('an error on the server ("unknown") has prevented the request from succeeding');
+});
+
+test('while a patch is worked on there are pauses', async () => {
+  let rests = 0;
+  await run('mutating', at('/label'), { rest: () => void rests++ as undefined });
+  expect(rests).toBeGreaterThan(2);
 });
 
 test('failurePolicy Ignore lets unreachable webhooks be, but not their refusals', async () => {

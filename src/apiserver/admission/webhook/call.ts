@@ -105,10 +105,12 @@ export class WebhookCaller {
     try {
       const responseBytesMax = limits.webhookResponseBytesMax;
       const text = await this.#clients.post({ clientConfig, timeoutSeconds, body, responseBytesMax, cancelled });
+      await sight.request.rest?.();
       review = readAnswer<AdmissionReview>(text, 'io.k8s.api.admission.v1.AdmissionReview');
     } catch (error) {
       throw new CallFailure(`failed to call webhook: ${(error as Error).message}`, { cause: error });
     }
+    await sight.request.rest?.();
     return checkedResponse(review, uid, mutating);
   }
 }

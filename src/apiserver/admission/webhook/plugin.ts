@@ -202,14 +202,19 @@ async function applyPatch(name: string, sight: Sight, patch: string, patchType: 
       `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`,
     );
   }
+  const rest = (): Promise<void> | undefined => sight.request.rest?.();
   const before = JSON.stringify(object);
   let patched: UnknownObject;
   try {
     const { value: operations } = parseJson(Buffer.from(patch, 'base64').toString('utf8'));
     if (operations === null) return false;
+    await rest();
     const made = jsonPatch(JSON.parse(before), operations);
+    await rest();
     if (JSON.stringify(made) === before) return false;
+    await rest();
     patched = readPatched(made, type);
+    await rest();
   } catch (error) {
     if (error instanceof DecodeError) throw internalError(error.message);
     throw error;

@@ -38,6 +38,8 @@ export interface AdmissionRequest {
   readonly warn: (message: string) => void;
   /** Adds an annotation to the request's event in the audit log, for its level and those that show more (default Metadata). */
   readonly annotate?: AddAnnotation | undefined;
+  /** A pause in which others go on, where there may be one. */
+  readonly rest?: (() => Promise<void> | undefined) | undefined;
   /** Called with the time for which the request waited for a webhook. */
   readonly onAway?: ((ms: number) => void) | undefined;
 }

@@ -14,7 +14,7 @@ import { equivalentsOf } from './equivalents.ts';
 import type { Cancellation } from '../../request/cancellation.ts';
 import type { AddAnnotation } from '../../request/notes.ts';
 import type { Request, Target, UserInfo } from '../../request/request.ts';
-import type { AdmissionChain, WriteContext, ServedResource } from './types.ts';
+import type { AdmissionChain, ServedResource, WriteContext, WriteSettings } from './types.ts';
 
 type AdmittedObject = NonNullable<AdmissionRequest['object']>;
 
@@ -68,6 +68,10 @@ interface Admitted {
 
 const none = (): readonly EquivalentResource[] => [];
 
+type AdmissionContext = Pick<WriteContext, 'request' | 'target' | 'options' | 'dryRun'> & {
+  settings: Pick<WriteSettings, 'rest'>;
+};
+
 /** What admission sees: the objects, and the request that they belong to. */
 export class Admission implements AdmissionRequest {
   readonly request: Request;
@@ -81,13 +85,12 @@ export class Admission implements AdmissionRequest {
   object: AdmittedObject | undefined;
   readonly oldObject: AdmittedObject | undefined;
   reinvocation: Reinvocation | undefined;
+  readonly #settings: Pick<WriteSettings, 'rest'>;
   readonly #findEquivalents: () => readonly EquivalentResource[];
   #equivalents: readonly EquivalentResource[] | undefined;
 
-  constructor(
-    { request, target, options, dryRun }: Pick<WriteContext, 'request' | 'target' | 'options' | 'dryRun'>,
-    admitted: Admitted,
-  ) {
+  constructor({ request, target, options, dryRun, settings }: AdmissionContext, admitted: Admitted) {
+    this.#settings = settings;
     this.request = request;
     this.target = target;
     this.options = options;
@@ -128,6 +131,9 @@ export class Admission implements AdmissionRequest {
   }
   get warn(): (message: string) => void {
     return this.request.notes.warn;
+  }
+  get rest(): () => Promise<void> | undefined {
+    return this.#settings.rest;
   }
   get onAway(): (ms: number) => void {
     const { notes } = this.request;
