@@ -7,6 +7,7 @@ export { Descriptor, holding } from './descriptors/descriptor.ts';
 export { type InsideOptions, openInside, OutsideError } from './descriptors/inside.ts';
 export { removeTree, walkTree } from './descriptors/trees.ts';
 export { atomicWrite, ensureDir, isErrno, readFileIfExists, syncDir, type WatchFileOptions, watchFile } from './files.ts';
+export { boundGarbage } from './heap.ts';
 export { joinNetns, type NetnsSockets } from './netns-sockets.ts';
 export { type Lock, LockHeldError, lockHolder, takeLock, withLock } from './lock.ts';
 export { openLogFile } from './log-file.ts';

@@ -2,6 +2,7 @@
 export type { HeaderValue, ResponseHeaders, WireRequest, WireRequestHead, WireResponse, WireUpgrade } from './http/types.ts';
 export { BodyTimeoutError, BodyTooLargeError, ClientGoneError } from './http/types.ts';
 export { distinctHeaders } from './http/distinct.ts';
+export { gathered, gathering } from './http/gather.ts';
 export type { PeerCertificate } from './http/peer.ts';
 export type {
   ListenAddress,

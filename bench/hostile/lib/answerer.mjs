@@ -63,6 +63,36 @@ const ofResources = (count) => ({
   resources: times(count, (at) => ({ name: `r${at}`, singularName: '', namespaced: true, kind: `K${at}`, verbs: ['get'] })),
 });
 
+/** Another API server: what it says of itself is small, but for one path, where it behaves. */
+const at = (prefix, behave) => (body, response, request) => {
+  const path = request.url.split('?')[0];
+  if (path.startsWith(prefix)) return behave(body, response, request);
+  if (path === '/apis/bad.example.com/v1') return sendJson(response, ofResources(1));
+  response.writeHead(404).end();
+};
+const things = '/apis/bad.example.com/v1/';
+const listOfThings = (count) => ({
+  kind: 'KList',
+  apiVersion: 'bad.example.com/v1',
+  metadata: { resourceVersion: '1' },
+  items: thing(count),
+});
+const thing = (count) => times(count, (at) => ({ metadata: { name: `t${at}`, namespace: 'default', uid: `u${at}` } }));
+
+const event = ((text) => `${text.length.toString(16)}\r\n${text}\r\n`)(
+  '{"type":"ADDED","object":{"metadata":{"name":"a","namespace":"default"}}}\n',
+);
+const openApi = (count) => ({
+  swagger: '2.0',
+  info: {},
+  paths: Object.fromEntries(
+    times(count, (at) => [`${things}p${at}`, { get: { responses: { 200: { schema: { $ref: `#/definitions/d${at}` } } } } }]),
+  ),
+  definitions: Object.fromEntries(
+    times(count, (at) => [`d${at}`, { type: 'object', properties: { a: { $ref: `#/definitions/d${(at + 1) % count}` } } }]),
+  ),
+});
+
 const behaviours = {
   'a patch of 100,000 operations': patch(times(100_000, (at) => ({ op: 'add', path: `/data/k${at % 100}`, value: 'x' }))),
   'a patch that adds 40,000 keys': patch([
@@ -140,8 +170,30 @@ const behaviours = {
   'a switch of protocols': raw('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
   'a redirect to itself': (_body, response) => response.writeHead(307, { location: 'https://127.0.0.1/' }).end(),
   'an error of 9 MB': (_body, response) => response.writeHead(500).end('x'.repeat(9_000_000)),
-  'a list of 20,000 resources': (_body, response) => sendJson(response, ofResources(20_000)),
+  'discovery of 15,000 resources': at('/apis/bad.example.com/v1', (_body, response) => sendJson(response, ofResources(15_000))),
+  'discovery of 500,000 levels': at('/apis', (_body, response) => sendJson(response, deep(500_000))),
+  'OpenAPI of 8 MB': at('/openapi/v2', (_body, response) => sendJson(response, openApi(20_000))),
+  'a list of 200,000 things': at(things, (_body, response) => sendJson(response, listOfThings(200_000))),
+  'a list of 8,000,000 levels': at(things, (_body, response) => sendJson(response, deep(8_000_000))),
+  'things, one byte a piece, without an end': at(things, endless('1\r\n \r\n'.repeat(5_000))),
+  'things without an end': at(things, endless(`10000\r\n${' '.repeat(65_536)}\r\n`)),
+  'events without an end': at(things, endless(event.repeat(500))),
+  'things with 900 headers': at(things, (_body, response) =>
+    response.socket.end(`HTTP/1.1 200 OK\r\n${times(900, (at) => `x-${at}: y\r\n`).join('')}\r\n`),
+  ),
+  'a switch of protocols that was not asked for': at(
+    things,
+    raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+  ),
+  'things that redirect': at(things, (_body, response) => response.writeHead(307, { location: 'https://127.0.0.1/' }).end()),
+  'things that stop in the middle': at(things, raw('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{')),
 };
+
+/** Switches protocols, and says nothing from then on. */
+function upgraded(socket) {
+  socket.on('error', () => {});
+  socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n');
+}
 
 if (!isMainThread && workerData?.behaviour) {
   const behave = behaviours[workerData.behaviour];
@@ -154,8 +206,7 @@ if (!isMainThread && workerData?.behaviour) {
     request.on('end', () => behave(body, response, request));
   };
   server.on('request', answer);
+  server.on('upgrade', (_request, socket) => upgraded(socket));
   server.on('secureConnection', (socket) => socket.on('error', () => {}));
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 }
-
-export const named = Object.keys(behaviours);

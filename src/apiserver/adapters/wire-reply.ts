@@ -60,12 +60,13 @@ export class WireReply implements Reply, Answer {
   #agreed: Negotiated = plainJson;
   #switched = false;
   #onWait: (() => void) | undefined;
+  #onSwitch: (() => void) | undefined;
 
   constructor(context: AnswerContext, data: RequestData, notes: Notes, { request, response, upgrade }: WireExchange) {
     this.schema = context.schema;
     this.now = data.now;
     this.response = response;
-    this.upgrade = upgrade;
+    this.upgrade = upgrade && announcingUpgrade(upgrade, () => this.#switch());
     this.#context = context;
     this.#rest = context.restOf(data);
     this.#data = data;
@@ -102,6 +103,12 @@ export class WireReply implements Reply, Answer {
     this.#notes.sentBytes += bytes;
   }
 
+  #switch(): void {
+    this.#switched = true;
+    this.#onWait?.();
+    this.#onSwitch?.();
+  }
+
   /** Headers of every answer, with the warnings so far. */
   headers(): ResponseHeaders {
     const { warnings, flow } = this.#notes;
@@ -115,10 +122,7 @@ export class WireReply implements Reply, Answer {
 
   onStart(callback: (status: number) => void): void {
     this.response = announcing(this.response, callback);
-    this.upgrade &&= announcingUpgrade(this.upgrade, () => {
-      this.#switched = true;
-      callback(101);
-    });
+    this.#onSwitch = () => callback(101);
   }
 
   onEnd(callback: () => void): void {
@@ -188,7 +192,7 @@ export class WireReply implements Reply, Answer {
   }
 
   fail(error: StatusError, forbidden: boolean): void {
-    if (this.response.destroyed) return;
+    if (this.#switched || this.response.destroyed) return;
     if (this.response.headSent) return this.response.destroy();
     const negotiated = negotiateStatus(this.accept, this.query, this.userAgent);
     sendStatus(this, error, negotiated, forbidden && forbiddenCodes.has(error.status.code ?? 0) ? noSniff : {});

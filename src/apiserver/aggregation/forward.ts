@@ -130,7 +130,9 @@ async function forwardUpgrade(request: Incoming, upgrade: WireUpgrade, { client,
   };
   let backend: Awaited<ReturnType<typeof client.upgrade>>;
   try {
-    backend = await client.upgrade({ method: upgrade.method, path: targetOf(request), headers, signal: upgrade.signal });
+    // The time for requests is that for the answer of the other server: what was switched by then may go on.
+    const signal = AbortSignal.any([upgrade.signal, request.cancellation.signal]);
+    backend = await client.upgrade({ method: upgrade.method, path: targetOf(request), headers, signal });
   } catch (error) {
     if (!(error instanceof UpgradeRefusedError)) return textOutcome(503, dialErrorText(error, host));
     if (error.status < 400) return textOutcome(503, `invalid upgrade response: status code ${error.status}`);

@@ -67,7 +67,7 @@ export interface Reply {
   onStart(callback: (status: number) => void): void;
   /** Called once when the stream is over. */
   onEnd(callback: () => void): void;
-  /** Called when an answer has begun and must wait for its client to take it. */
+  /** Called when an answer has begun and must wait for its client to take it, and when the connection speaks another protocol from now on. */
   onWait(callback: () => void): void;
 }
 

@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { type Duplex, Readable } from 'node:stream';
+import { pipeGathered } from '../http/gather.ts';
 import { limits } from '../limits.ts';
 import { clientTlsOf, dialEndpoint, type Endpoint, tlsOptions } from './dial.ts';
 import { boundInformational } from './informational.ts';
@@ -51,7 +52,7 @@ function sendBody(request: NodeRequest, body: ClientRequest['body']): void {
   if (body instanceof Readable) {
     if (!request.hasHeader('content-length')) request.useChunkedEncodingByDefault = true;
     body.on('error', (error) => request.destroy(error));
-    body.pipe(request);
+    pipeGathered(body, request);
   } else {
     if (body !== undefined && !request.hasHeader('content-length')) request.setHeader('content-length', Buffer.byteLength(body));
     request.end(body);

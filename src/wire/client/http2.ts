@@ -8,6 +8,7 @@ import {
 } from 'node:http2';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
+import { pipeGathered } from '../http/gather.ts';
 import { limits } from '../limits.ts';
 import { dialEndpoint, type Endpoint } from './dial.ts';
 import { tooManyInformational } from './informational.ts';
@@ -85,7 +86,11 @@ function send(session: Session, endpoint: Endpoint, request: ClientRequest): Pro
         refused ? new NotProcessedError('stream refused') : (failure ?? new Error('http2: stream closed without a response')),
       );
     });
-    if (request.body instanceof Readable) request.body.on('error', (error) => stream.destroy(error)).pipe(stream);
+    if (request.body instanceof Readable)
+      pipeGathered(
+        request.body.on('error', (error) => stream.destroy(error)),
+        stream,
+      );
     else if (request.body !== undefined) stream.end(request.body);
   });
 }

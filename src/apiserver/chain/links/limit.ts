@@ -66,7 +66,7 @@ export const limit = ({ seats, clock }: { seats: Seats; clock: Clock }): Link =>
     request.notes.awayMs += clock.monotonic() - askedMs;
     // A client that goes away gives its seat back, whatever still runs.
     request.reply.onEnd(leave);
-    // Nor does one that does not take its answer keep it: nothing is done for it meanwhile.
+    // Nor does one keep it that does not take its answer, or whose connection has become another server's: nothing is done for it meanwhile.
     request.reply.onWait(leave);
     try {
       return await next(request);

@@ -1,6 +1,6 @@
 // Passing a request on to a kubelet, pod or service (k8s.io/apimachinery/pkg/util/proxy, UpgradeAwareHandler).
 import { badRequest, methodNotSupported, serviceUnavailable } from '#apimachinery/errors';
-import { forwardableHeaders, proxyUpgrade, type WireClient } from '#wire';
+import { forwardableHeaders, gathered, gathering, proxyUpgrade, type WireClient } from '#wire';
 import { pipeline, recodings, Transform } from '../../../platform/streams.ts';
 import type { RawExchange, SpecialContext } from '../../special.ts';
 import { LinkRewriter, type ProxiedPage, proxiedLink } from './html-links.ts';
@@ -80,7 +80,7 @@ export async function forwardRequest(exchange: RawExchange, { client, path, page
   const headers = answerHeaders(answer.headers);
   if (!page) return pump(answer.body, exchange.respond(answer.status, headers));
   const { filters, headers: shown } = throughProxy(exchange.method === 'HEAD' ? undefined : page, headers, page);
-  await pipeline([answer.body, ...filters, exchange.respond(answer.status, shown)]).catch(() => undefined);
+  await pipeline([answer.body, gathering, ...filters, exchange.respond(answer.status, shown)]).catch(() => undefined);
 }
 
 /** What the client of a proxy is shown: no leave for other origins, links that come back to the proxy. */
@@ -115,7 +115,7 @@ function linkFilter(page: ProxiedPage): Transform {
 
 /** Copies a stream; an end that goes away ends the other. Never rejects: the answer has begun. */
 export async function pump(from: NodeJS.ReadableStream, to: NodeJS.WritableStream): Promise<void> {
-  await pipeline(from, to).catch(() => undefined);
+  await pipeline(from, gathered, to).catch(() => undefined);
 }
 
 /** 400 for streaming endpoints that were not asked to upgrade. */
