@@ -106,12 +106,14 @@ export interface AggregatorDeps extends AggregationDeps, ConnectionOptions {
   requestTimeoutMs: number;
   cluster: ReadOnlyCluster;
   metrics: Metrics;
+  /** A pause in which others go on. */
+  rest(): Promise<void> | undefined;
   /** Group versions that are served here unless a Service of the user's takes them. */
   virtual?: readonly VirtualGroup[];
 }
 
 export function createAggregator(deps: AggregatorDeps): Aggregator {
-  const { cluster, clock, metrics, requestTimeoutMs } = deps;
+  const { cluster, clock, metrics, requestTimeoutMs, rest } = deps;
   const remotes = new RemoteTable();
   const connections = new RemoteConnections(deps);
   const discovery = new RemoteDiscovery({ remotes, connections, clock });
@@ -121,6 +123,7 @@ export function createAggregator(deps: AggregatorDeps): Aggregator {
     connections,
     clock,
     requestTimeoutMs,
+    rest,
     onChange: () => handlers.forEach((handler) => handler()),
   });
   const specOf = (group: string, version: string): APIService['spec'] =>

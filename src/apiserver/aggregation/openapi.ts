@@ -43,6 +43,8 @@ export interface OpenApiDeps {
   clock: Clock;
   /** `--request-timeout`. */
   requestTimeoutMs: number;
+  /** A pause in which others go on: documents may be large. */
+  rest(): Promise<void> | undefined;
   onChange(): void;
 }
 
@@ -92,7 +94,7 @@ export class RemoteOpenApi {
     if (!remote) return;
     const known = this.#known.get(name);
     const next = { ...(await this.#readV2(remote, known)), ...(await this.#readV3(remote)) };
-    if (!next.v3) Object.assign(next, this.#convert(remote, next.v2));
+    if (!next.v3) Object.assign(next, await this.#convert(remote, next.v2));
     if (!this.#deps.remotes.get(name)) return;
     this.#known.set(name, { ...next, v3: next.v3 ?? {} });
     if (known?.etag !== next.etag || JSON.stringify(known?.v3) !== JSON.stringify(next.v3)) this.#deps.onChange();
@@ -107,7 +109,13 @@ export class RemoteOpenApi {
     // Without a specification a server is served all the same.
     if (status === 404) return { v2: undefined, etag: '' };
     if (status !== 200) throw new Error(`failed to retrieve openAPI spec, http error: ${status}`);
-    return { v2: filterV2(parsed(text), `${remote.path}/`), etag: etag || createHash('sha256').update(text).digest('hex') };
+    const { rest } = this.#deps;
+    await rest();
+    const document = parsed(text);
+    await rest();
+    const v2 = filterV2(document, `${remote.path}/`);
+    await rest();
+    return { v2, etag: etag || createHash('sha256').update(text).digest('hex') };
   }
 
   async #readV3(remote: Remote): Promise<Partial<Pick<Known, 'v3'>>> {
@@ -117,9 +125,14 @@ export class RemoteOpenApi {
     return { v3: indexOf(parsed(text)) };
   }
 
-  #convert({ path }: Remote, v2: Json | undefined): Partial<Known> {
+  async #convert({ path }: Remote, v2: Json | undefined): Promise<Partial<Known>> {
     if (!v2) return {};
-    const converted = Buffer.from(JSON.stringify(v3FromV2(v2)));
+    const { rest } = this.#deps;
+    await rest();
+    const v3 = v3FromV2(v2);
+    await rest();
+    const converted = Buffer.from(JSON.stringify(v3));
+    await rest();
     const document = path.slice(1);
     const hash = createHash('sha512').update(converted).digest('hex').toUpperCase();
     return { converted, v3: { [document]: { serverRelativeURL: `/openapi/v3/${document}?hash=${hash}` } } };

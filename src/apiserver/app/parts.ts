@@ -18,6 +18,7 @@ import { createGather } from '../decisions/index.ts';
 import { bootstrapHooks, KubernetesServiceController } from '../bootstrap/index.ts';
 import type { Authorizer } from '../authorization/types.ts';
 import type { WebhookReach } from '../outbound/webhook-client.ts';
+import { restsOf } from '../rests.ts';
 import type { AdmissionChain } from '../registry/generic/types.ts';
 import type { StorageHook } from '../registry/generic/storage-hook.ts';
 import type { SpecialRest } from '../registry/special.ts';
@@ -115,6 +116,7 @@ export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps,
       clock,
       logger,
       metrics: input.metrics,
+      rest: restsOf(clock).rest,
       requestTimeoutMs: options.requestTimeoutMs,
       resolve: webhooks.resolve,
       ...(options.proxyClient && { clientCertificate: options.proxyClient }),

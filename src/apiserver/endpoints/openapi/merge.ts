@@ -1,4 +1,5 @@
 // Specifications of several API servers as one (k8s.io/kube-openapi/pkg/aggregator; openapiconv for servers that only know v2).
+import type { Steps } from '#utils';
 
 export type Json = Record<string, unknown>;
 
@@ -77,26 +78,38 @@ function freeName(name: string, taken: Json): string {
   for (let at = 2; ; at++) if (!(`${name}_v${at}` in taken)) return `${name}_v${at}`;
 }
 
-/** `base` with the paths and definitions of the others; a definition of the same name and another shape gets another name. */
-export function mergeV2(base: Json, others: readonly Json[]): Json {
+/** Definitions and paths between two pauses. */
+const mergedAtOnce = 200;
+
+/** What their definitions are called among ours: one of the same name and another shape gets another name. */
+function* renamedAmong(definitions: Json, theirs: readonly [string, unknown][]): Steps<Map<string, string>> {
+  const renamed = new Map<string, string>();
+  for (const [at, [name, definition]] of theirs.entries()) {
+    if (at % mergedAtOnce === 0) yield;
+    const mine = definitions[name];
+    if (mine !== undefined && shapeOf(mine) !== shapeOf(definition)) renamed.set(name, freeName(name, definitions));
+  }
+  return renamed;
+}
+
+/** `base` with the paths and definitions of another. */
+export function* mergeV2(base: Json, other: Json): Steps<Json> {
   const paths = { ...objectOf(base['paths']) };
   const definitions = { ...objectOf(base['definitions']) };
-  for (const other of others) {
-    const renamed = new Map<string, string>();
-    const theirs = Object.entries(objectOf(other['definitions']));
-    for (const [name, definition] of theirs) {
-      const mine = definitions[name];
-      if (mine !== undefined && shapeOf(mine) !== shapeOf(definition)) renamed.set(name, freeName(name, definitions));
-    }
-    const change = (ref: string): string => {
-      const name = renamed.get(ref.slice(definitionPrefix.length));
-      return name === undefined ? ref : definitionPrefix + name;
-    };
-    for (const [name, definition] of theirs) {
-      const to = renamed.get(name) ?? name;
-      definitions[to] = to in definitions ? withGvks(definitions[to], definition) : withRefs(definition, change);
-    }
-    for (const [path, item] of Object.entries(objectOf(other['paths']))) paths[path] ??= withRefs(item, change);
+  const theirs = Object.entries(objectOf(other['definitions']));
+  const renamed = yield* renamedAmong(definitions, theirs);
+  const change = (ref: string): string => {
+    const name = renamed.get(ref.slice(definitionPrefix.length));
+    return name === undefined ? ref : definitionPrefix + name;
+  };
+  for (const [at, [name, definition]] of theirs.entries()) {
+    if (at % mergedAtOnce === 0) yield;
+    const to = renamed.get(name) ?? name;
+    definitions[to] = to in definitions ? withGvks(definitions[to], definition) : withRefs(definition, change);
+  }
+  for (const [at, [path, item]] of Object.entries(objectOf(other['paths'])).entries()) {
+    if (at % mergedAtOnce === 0) yield;
+    paths[path] ??= withRefs(item, change);
   }
   return { ...base, paths, definitions };
 }

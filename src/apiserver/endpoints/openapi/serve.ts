@@ -84,12 +84,18 @@ export function createOpenApi(
     documents.clear();
     index.forget();
   });
+  // Of what others serve, too, which may be long.
+  const indexText = untilForgotten(async () =>
+    JSON.stringify({ paths: { ...aggregator?.openApi.indexV3(), ...(await index.get()) } }),
+  );
+  table.onChange(() => indexText.forget());
+  aggregator?.onOpenApi(() => indexText.forget());
   aggregator?.onOpenApi(() => Object.values(formsV2).forEach((form) => documents.delete(keyOf('/openapi/v2', form))));
   const merged = function* (sources: Sources): Steps<object> {
     let whole = yield* documentV2(sources);
     for (const other of aggregator?.openApi.specsV2() ?? []) {
       yield;
-      whole = mergeV2(whole, [other]);
+      whole = yield* mergeV2(whole, other);
     }
     return whole;
   };
@@ -113,8 +119,7 @@ export function createOpenApi(
     async serve(request, path) {
       const accept = acceptOf(request);
       if (path === '/openapi/v3') {
-        const body = JSON.stringify({ paths: { ...aggregator?.openApi.indexV3(), ...(await index.get()) } });
-        return { is: 'bytes', status: 200, type: 'text/plain; charset=utf-8', body };
+        return { is: 'bytes', status: 200, type: 'text/plain; charset=utf-8', body: await indexText.get() };
       }
       if (path === '/openapi/v2') {
         const form = formOfV2(accept);
