@@ -66,7 +66,26 @@ function untilForgotten<T>(make: () => Promise<T>): { get(): Promise<T>; forget(
     });
     return made;
   };
-  return { get, forget: () => (kept = undefined) };
+  const forget = (): void => {
+    kept = undefined;
+  };
+  return { get, forget };
+}
+
+type Others = Pick<RemoteApis, 'openApi' | 'onOpenApi'>;
+
+/** The index of OpenAPI v3: what is served here, and as text with what others serve, which may be long. */
+function indexOf(table: ResourceTable, rest: () => Promise<void> | undefined, aggregator: Others | undefined) {
+  const index = untilForgotten(() => paced(listing(table), rest));
+  const text = untilForgotten(async () =>
+    JSON.stringify({ paths: { ...aggregator?.openApi.indexV3(), ...(await index.get()) } }),
+  );
+  table.onChange(() => {
+    index.forget();
+    text.forget();
+  });
+  aggregator?.onOpenApi(text.forget);
+  return { get: index.get, text: text.get };
 }
 
 export function createOpenApi(
@@ -74,22 +93,13 @@ export function createOpenApi(
   schema: SchemaTable,
   readDescriptions: (() => Promise<string | undefined>) | undefined,
   rest: () => Promise<void> | undefined,
-  aggregator?: Pick<RemoteApis, 'openApi' | 'onOpenApi'>,
+  aggregator?: Others,
 ): OpenApi {
   /** Documents by path and form: only the forms that clients ask for are made. */
   const documents = new Map<string, Promise<Rendered>>();
   let descriptions: Promise<Descriptions> | undefined;
-  const index = untilForgotten(() => paced(listing(table), rest));
-  table.onChange(() => {
-    documents.clear();
-    index.forget();
-  });
-  // Of what others serve, too, which may be long.
-  const indexText = untilForgotten(async () =>
-    JSON.stringify({ paths: { ...aggregator?.openApi.indexV3(), ...(await index.get()) } }),
-  );
-  table.onChange(() => indexText.forget());
-  aggregator?.onOpenApi(() => indexText.forget());
+  const index = indexOf(table, rest, aggregator);
+  table.onChange(() => documents.clear());
   aggregator?.onOpenApi(() => Object.values(formsV2).forEach((form) => documents.delete(keyOf('/openapi/v2', form))));
   const merged = function* (sources: Sources): Steps<object> {
     let whole = yield* documentV2(sources);
@@ -119,7 +129,7 @@ export function createOpenApi(
     async serve(request, path) {
       const accept = acceptOf(request);
       if (path === '/openapi/v3') {
-        return { is: 'bytes', status: 200, type: 'text/plain; charset=utf-8', body: await indexText.get() };
+        return { is: 'bytes', status: 200, type: 'text/plain; charset=utf-8', body: await index.text() };
       }
       if (path === '/openapi/v2') {
         const form = formOfV2(accept);
