@@ -8,10 +8,10 @@ export async function* gathered<T extends string | Uint8Array>(from: AsyncIterab
   for await (const piece of from) yield piece;
 }
 
-/** The same for a pipeline that is given as a list, whose type knows streams alone. */
+/** What `gathered` is to a pipeline that is given as a list, whose type knows streams alone. */
 export const gathering = gathered as unknown as Duplex;
 
-/** As `from.pipe(to)`: an error of one of them is none of the other's. */
+/** Hands everything on as `from.pipe(to)` does: an error of one of them is none of the other's. */
 export function pipeGathered(from: Readable, to: Writable): void {
   const more = (): void => {
     while (!to.writableNeedDrain) {
