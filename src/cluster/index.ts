@@ -73,6 +73,7 @@ export { restoreEtcdSnapshot, saveEtcdSnapshot } from './control-planes/etcd-sna
 export { saveOfAny, localPlanes } from './control-planes/local-snapshot.ts';
 export { leave } from './machines/leave.ts';
 export type { MachineSettings } from './machines/machine.ts';
+export { machineStatus } from './machines/status.ts';
 export { ownControlPlane } from './machines/own-plane.ts';
 export { joinable } from './machines/joinable.ts';
 export { loadImage } from './images/load-image.ts';

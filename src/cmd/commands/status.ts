@@ -1,6 +1,6 @@
 // `sagong status`, `kubeconfig` and `version`.
 import { readFile } from 'node:fs/promises';
-import { clusterPaths, clusterStatus, dataDirOf } from '#cluster';
+import { clusterPaths, clusterStatus, dataDirOf, machineStatus } from '#cluster';
 import { versionInfo } from '#component-base';
 import { systemClock } from '#host';
 import { say } from '../say.ts';
@@ -11,7 +11,8 @@ interface Flags {
 }
 
 export async function runStatus(flags: Flags): Promise<void> {
-  const { text, running } = await clusterStatus(dataDirOf(flags.name, flags.dataDir), systemClock());
+  const dataDir = dataDirOf(flags.name, flags.dataDir);
+  const { text, running } = (await machineStatus(dataDir)) ?? (await clusterStatus(dataDir, systemClock()));
   say(text);
   process.exitCode = running ? 0 : 1;
 }
