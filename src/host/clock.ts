@@ -1,4 +1,5 @@
 // The real clock. The one place in the code base with timers; everyone else takes a Clock.
+import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import type { Clock, Timer } from '#utils';
 import { limits } from './limits.ts';
@@ -34,6 +35,8 @@ function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
       },
       { keepAlive: true },
     );
+    // Any number of sleepers may be woken by one signal; each takes its listener away again.
+    if (signal) setMaxListeners(0, signal);
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }

@@ -1,4 +1,5 @@
 // Runs other programs (iptables-restore, ip, mount, ...) without a shell.
+import { setMaxListeners } from 'node:events';
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Exec, ExecOptions, ExecResult } from '#utils';
 import { limits } from './limits.ts';
@@ -51,6 +52,8 @@ export const execCommand: Exec = (command, args, options: ExecOptions = {}) =>
       terminate(child);
     };
     const onAbort = (): void => fail('aborted', options.signal?.reason);
+    // Any number of programs may be ended by one signal.
+    if (options.signal) setMaxListeners(0, options.signal);
     options.signal?.addEventListener('abort', onAbort, { once: true });
     const timer =
       options.timeoutMs === undefined

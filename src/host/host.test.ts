@@ -140,6 +140,25 @@ test('the clock: timers fire once, cancel, and sleep can be aborted', async () =
   await expect(sleeping).rejects.toBe(reason);
 });
 
+test('one signal ends any number of sleepers and programs without a warning', async () => {
+  const warnings: string[] = [];
+  const warned = (warning: Error): void => void warnings.push(warning.message);
+  process.on('warning', warned);
+  try {
+    const clock = systemClock();
+    const controller = new AbortController();
+    const sleeping = Array.from({ length: 20 }, () => clock.sleep(10_000, controller.signal));
+    const running = Array.from({ length: 12 }, () => execCommand('sleep', ['60'], { signal: controller.signal }));
+    await clock.sleep(20);
+    const ends = Promise.allSettled([...sleeping, ...running]);
+    controller.abort(new Error('stop'));
+    expect(new Set((await ends).map(({ status }) => status))).toEqual(new Set(['rejected']));
+    expect(warnings).toEqual([]);
+  } finally {
+    process.off('warning', warned);
+  }
+});
+
 test('signals are handled until disposed', async () => {
   const seen: string[] = [];
   const dispose = onSignals({ SIGUSR2: (signal) => seen.push(signal) });

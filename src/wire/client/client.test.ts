@@ -149,6 +149,20 @@ describe.each(['http/1.1', 'h2'] as const)('%s', (protocol) => {
     expect(server.connections).toBeGreaterThan(1);
     controller.abort();
   });
+
+  test('what still runs when idle connections are closed leaves none behind, and shares its signal without a warning', async () => {
+    const warnings: string[] = [];
+    const warned = (warning: Error): void => void warnings.push(warning.message);
+    process.on('warning', warned);
+    const { server, client } = await start({ protocol });
+    const { signal } = new AbortController();
+    const answers = await Promise.all(Array.from({ length: 15 }, () => client.request({ path: '/', signal })));
+    client.closeIdle();
+    for (const answer of answers) await answer.text();
+    await expect.poll(() => server.connections).toBe(0);
+    process.off('warning', warned);
+    expect(warnings).toEqual([]);
+  });
 });
 
 test('unix sockets', async () => {

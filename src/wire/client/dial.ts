@@ -1,4 +1,5 @@
 // Opening connections: TCP or unix socket (or the caller's own way), TLS on top.
+import { setMaxListeners } from 'node:events';
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
@@ -69,6 +70,7 @@ function ready<S extends Duplex>(stream: S, event: string, timeoutMs: number, si
     const timer = setTimeout(() => settle(Object.assign(new Error('connect timed out'), { code: 'ETIMEDOUT' })), timeoutMs);
     stream.once('error', settle);
     stream.once(event, onReady);
+    if (signal) setMaxListeners(0, signal);
     if (signal?.aborted) onAbort();
     else signal?.addEventListener('abort', onAbort, { once: true });
   });

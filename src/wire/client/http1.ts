@@ -1,4 +1,5 @@
 // Requests over pooled HTTP/1.1 connections, and upgrades.
+import { setMaxListeners } from 'node:events';
 import {
   Agent as HttpAgent,
   type ClientRequest as NodeRequest,
@@ -61,10 +62,11 @@ function sendBody(request: NodeRequest, body: ClientRequest['body']): void {
 
 const noAnswer = (): Error => Object.assign(new Error('the connection ended without an answer'), { code: 'ECONNRESET' });
 
-/** Follows `signal` until `dispose`: headers and body of one exchange. */
+/** Follows `signal` until `dispose`: headers and body of one exchange. Any number of exchanges may be called off by one signal. */
 function follow(signal: AbortSignal | undefined, abort: (reason: Error) => void): () => void {
   if (signal === undefined) return () => {};
   const onAbort = (): void => abort(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+  setMaxListeners(0, signal);
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
   return () => signal.removeEventListener('abort', onAbort);
@@ -144,7 +146,8 @@ export function http1Pool(options: ClientOptions, endpoint: Endpoint): Http1Pool
     upgrade: async (request) =>
       upgradeOn(await dialEndpoint(options, endpoint, ['http/1.1'], request.signal), nodeOptions(request), request.signal),
     closeIdle() {
-      // Running exchanges keep their connection; the agent that owns it is let go with them.
+      // Running exchanges keep their connection, which ends with them: nobody would use it again.
+      agent.maxFreeSockets = 0;
       for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
       agent = makeAgent();
     },

@@ -1,4 +1,5 @@
 // Requests over few HTTP/2 connections (RFC 9113). A connection that says GOAWAY, is full or stops answering pings is replaced.
+import { setMaxListeners } from 'node:events';
 import {
   type ClientHttp2Session,
   connect,
@@ -57,6 +58,8 @@ function send(session: Session, endpoint: Endpoint, request: ClientRequest): Pro
     if (lower === 'host' && typeof value === 'string') headers[':authority'] = value;
     else if (!forbidden.has(lower)) headers[lower] = typeof value === 'string' ? value : [...value];
   }
+  // Any number of exchanges may be called off by one signal.
+  if (request.signal) setMaxListeners(0, request.signal);
   return new Promise((resolve, reject) => {
     const stream = session.raw.request(headers, {
       endStream: request.body === undefined,
