@@ -251,6 +251,14 @@ describe('OpenID Connect', () => {
   ])('%j is refused', async (flags, message) => {
     await expect(serve(flags)).rejects.toThrow(message);
   });
+
+  it.each([
+    ['nothing', 'data does not contain any valid RSA or ECDSA certificates'],
+    ['-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', 'asn1: '],
+  ])('an authority of an issuer that is none is refused: %j', async (text, message) => {
+    const flags = ['--oidc-issuer-url=https://a.example', '--oidc-client-id=x', `--oidc-ca-file=${await file('none.crt', text)}`];
+    await expect(serve(flags)).rejects.toThrow(`jwt[0].issuer.certificateAuthority: Invalid value: "<omitted>": ${message}`);
+  });
 });
 
 const generated = (await generateKeyPair('RS256')).privateKey;

@@ -1,7 +1,8 @@
-// What may stand in an AuthenticationConfiguration (k8s.io/apiserver/pkg/apis/apiserver/validation). Pure.
+// What may stand in an AuthenticationConfiguration (k8s.io/apiserver/pkg/apis/apiserver/validation).
 import { duplicate, type FieldError, invalid, type Path, required, root, tooMany } from '#apimachinery/field';
 import { isDNS1123Subdomain } from '#apimachinery/validation';
 import { compileClaimsExpression, compileUserRule, isProgram, type Program } from '#cel';
+import { parseCertificates } from '#pki';
 import type { AuthenticationConfiguration, ClaimMapping, ExtraMapping, JwtConfiguration } from './configuration.ts';
 import { limits } from '../limits.ts';
 
@@ -57,6 +58,17 @@ function urlErrors(text: string, path: Path, disallowed: readonly string[]): Fie
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
+/** What is wrong with a bundle of certificates; '' is none, and nothing is wrong with it. */
+function wrongAuthority(bundle: string): string | undefined {
+  if (bundle === '') return undefined;
+  try {
+    parseCertificates(bundle);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 function issuerErrors(issuer: Issuer, path: Path, own: readonly string[]): FieldError[] {
   const { url = '', discoveryURL = '', certificateAuthority = '', egressSelectorType = '' } = issuer;
   const errors = url === '' ? [required(path.child('url'))] : urlErrors(url, path.child('url'), own);
@@ -66,10 +78,8 @@ function issuerErrors(issuer: Issuer, path: Path, own: readonly string[]): Field
     errors.push(...urlErrors(discoveryURL, path.child('discoveryURL'), []));
   }
   errors.push(...audienceErrors(issuer, path));
-  if (certificateAuthority !== '' && !/-----BEGIN CERTIFICATE-----/.test(certificateAuthority))
-    errors.push(
-      invalid(path.child('certificateAuthority'), '<omitted>', 'data does not contain any valid RSA or ECDSA certificates'),
-    );
+  const wrong = wrongAuthority(certificateAuthority);
+  if (wrong !== undefined) errors.push(invalid(path.child('certificateAuthority'), '<omitted>', wrong));
   if (egressSelectorType !== '')
     errors.push(
       invalid(
