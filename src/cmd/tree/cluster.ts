@@ -6,6 +6,7 @@ import { clusterCommand } from './cluster-command.ts';
 const life: readonly Command[] = [
   command({
     name: 'up',
+    suggestFor: ['create', 'start', 'run', 'server'],
     description: 'Start a cluster and stay in the foreground; Ctrl-C stops it and keeps its data.',
     flags: upFlags,
     run: async ({ given }) => (await import('../commands/up.ts')).runUp(given),
@@ -33,11 +34,13 @@ const life: readonly Command[] = [
   }),
   clusterCommand({
     name: 'stop',
+    suggestFor: ['halt', 'pause'],
     description: 'Stop a running cluster and keep its data.',
     run: async (cluster) => (await import('../commands/down.ts')).runStop(cluster),
   }),
   command({
     name: 'down',
+    suggestFor: ['delete', 'remove', 'rm', 'destroy'],
     description: 'Stop a cluster and remove everything of it, also after a crash.',
     flags: {
       ...clusterRows,
@@ -56,6 +59,7 @@ const life: readonly Command[] = [
   }),
   clusterCommand({
     name: 'kubeconfig',
+    suggestFor: ['get', 'export', 'config'],
     description: "Print the cluster administrator's kubeconfig.",
     run: async (cluster) => (await import('../commands/status.ts')).runKubeconfig(cluster),
   }),
@@ -63,6 +67,7 @@ const life: readonly Command[] = [
 
 const explain = command({
   name: 'explain',
+  suggestFor: ['why', 'describe'],
   takes: '<object>',
   description:
     'Say why an object (kind/name) is as it is, and what every control loop and the scheduler decided; user/NAME: what was refused.',
@@ -76,6 +81,7 @@ const explain = command({
 
 const loadImage = command({
   name: 'load-image',
+  suggestFor: ['load', 'image', 'import', 'images'],
   takes: '<archive-or-image...>',
   description: 'Load image archives ("docker save" or OCI layout), or images that Docker or Podman has, into every node.',
   flags: {
@@ -93,6 +99,7 @@ const loadImage = command({
 
 const list = command({
   name: 'list',
+  suggestFor: ['get', 'ls', 'ps', 'clusters'],
   description: 'List the clusters of this user, running or not.',
   flags: { quiet: flag.bool({ name: 'quiet', shorthand: 'q', default: false, help: 'Only their names.' }) },
   run: async ({ values }) => (await import('../commands/local.ts')).runList(values),

@@ -165,6 +165,7 @@ export const joinFlags = {
 
 const join = command({
   name: 'join',
+  suggestFor: ['agent'],
   takes: '[endpoint]',
   description: 'Make this machine a node of a cluster and stay in the foreground; Ctrl-C stops the node and keeps its data.',
   flags: joinFlags,

@@ -37,6 +37,7 @@ const shell = clusterCommand({
 
 export const nodeCommands: Command = {
   name: 'node',
+  suggestFor: ['get', 'nodes', 'ssh'],
   description: 'Nodes: list, add, stop, start, reboot, terminate, shell (as machines of the local cloud), drain, remove.',
   commands: [
     add,

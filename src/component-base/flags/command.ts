@@ -17,12 +17,15 @@ export interface CommandOptions<F extends FlagTable> {
   upstream?: boolean;
   /** Not in help and completion. */
   hidden?: boolean;
+  /** Words by which people of other tools look for it. */
+  suggestFor?: readonly string[];
 }
 
 export interface Command {
   name: string;
   description: string;
   hidden?: boolean;
+  suggestFor?: readonly string[];
   /** The commands of a group. */
   commands?: readonly Command[];
   /** Loads the command: its code is needed only when it is called. */
@@ -111,13 +114,13 @@ function checkArguments(path: string, takes: string | undefined, args: readonly 
 
 /** A command over a flag table. */
 export function command<F extends FlagTable>(options: CommandOptions<F>): Command {
-  const { name, description, takes, flags, upstream, hidden } = options;
+  const { name, description, takes, flags, upstream, hidden, suggestFor } = options;
   const helpOf = (path: string, table: FlagTable): string => {
     const usage = [path, ...(takes ? [takes] : []), ...(Object.keys(table).length > 0 ? ['[flags]'] : [])].join(' ');
     return `${description}\n\nUsage:\n  ${usage}\n\n${flagHelp(table)}`;
   };
   return {
-    ...{ name, description, takes, flags, upstream, hidden },
+    ...{ name, description, takes, flags, upstream, hidden, suggestFor },
     async read(argv, path, write) {
       const table = { ...flags, ...(await options.moreFlags?.(argv)) };
       const parsed: ParsedFlags<F> = parseFlags(table, argv);
@@ -143,6 +146,34 @@ function groupHelp({ description, commands = [] }: Command, path: string): strin
 
 const isHelp = (word: string | undefined): boolean => word === 'help' || word === '--help' || word === '-h';
 
+/** How many letters have to be put in, left out or changed to make one word of the other. */
+function distance(one: string, other: string): number {
+  let above = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [row, letter] of [...one].entries()) {
+    const here = [row + 1];
+    for (let at = 0; at < other.length; at++)
+      here.push(Math.min((above[at] ?? 0) + (letter === other[at] ? 0 : 1), (above[at + 1] ?? 0) + 1, (here[at] ?? 0) + 1));
+    above = here;
+  }
+  return above[other.length] ?? 0;
+}
+
+const lettersApart = 2;
+
+/** Names of commands that may have been meant, in cobra's words. */
+function suggestions({ commands = [] }: Command, word: string): string {
+  const typed = word.toLowerCase();
+  const isNear = (name: string): boolean => {
+    if (name.startsWith(typed)) return true;
+    const longer = Math.max(typed.length, name.length);
+    return longer <= name.length + lettersApart && distance(typed, name) <= Math.min(lettersApart, longer / 2);
+  };
+  const found = commands.filter(
+    ({ name, hidden, suggestFor = [] }) => !hidden && (suggestFor.includes(typed) || (typed !== '' && isNear(name))),
+  );
+  return found.length === 0 ? '' : `\n\nDid you mean this?\n${found.map(({ name }) => `\t${name}\n`).join('')}`;
+}
+
 /** The command of a group that the next words name, and what is left of them. Throws a FlagError where there is none. */
 function enter(group: Command, path: string, argv: readonly string[]): [next: Command, rest: readonly string[]] {
   const [first, ...others] = argv;
@@ -150,7 +181,7 @@ function enter(group: Command, path: string, argv: readonly string[]): [next: Co
   const [word = '', ...rest] = isHelp(first) && others.length > 0 ? [...others, '--help'] : argv;
   if (word.startsWith('-')) throw new FlagError(`unknown flag: ${word}`);
   const next = group.commands?.find(({ name }) => name === word);
-  if (!next) throw new FlagError(`unknown command ${quote(word)} for ${quote(path)}`);
+  if (!next) throw new FlagError(`unknown command ${quote(word)} for ${quote(path)}${suggestions(group, word)}`);
   return [next, rest];
 }
 

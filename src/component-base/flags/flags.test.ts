@@ -127,6 +127,7 @@ describe('a tree of commands', () => {
       {
         name: 'node',
         description: 'Nodes.',
+        suggestFor: ['machine'],
         commands: [
           command({
             name: 'shell',
@@ -166,10 +167,22 @@ describe('a tree of commands', () => {
     [['node', 'shell', 'a'], 'required flag(s) "to" not set'],
     [['up', '--version'], 'unknown flag: --version'],
     [['node', 'nothing'], 'unknown command "nothing" for "tool node"'],
+    [['x'.repeat(100_000)], `unknown command "${'x'.repeat(100_000)}" for "tool"`],
     [['--loud'], 'unknown flag: --loud'],
   ])('%j is refused', async (argv, message) => {
     expect(await say(...argv)).toContain(`Error: ${message}\nSee 'tool`);
     expect(done).toEqual([]);
+  });
+
+  test.each([
+    ['ndoe', 'node'],
+    ['no', 'node'],
+    ['NODE', 'node'],
+    ['machine', 'node'],
+  ])('says of %s which command may have been meant', async (word, meant) => {
+    expect(await say(word)).toBe(
+      `Error: unknown command "${word}" for "tool"\n\nDid you mean this?\n\t${meant}\n\nSee 'tool --help' for usage.\n`,
+    );
   });
 
   test('has help everywhere, with the defaults of the table', async () => {
