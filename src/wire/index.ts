@@ -16,7 +16,7 @@ export type {
 export { serve } from './server/serve.ts';
 export { createWireClient } from './client/client.ts';
 export { boundInformational } from './client/informational.ts';
-export { distrustText } from './client/distrust.ts';
+export { dialErrorText } from './client/dial-error.ts';
 export {
   type ClientOptions,
   type ClientRequest,

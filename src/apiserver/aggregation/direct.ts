@@ -6,11 +6,10 @@ import { plainError, serviceUnavailable } from '#apimachinery/errors';
 import { decode } from '#apimachinery/schema';
 import { eventReader, failureOf, type WatchStream } from '#apimachinery/transport';
 import type { WatchEvent } from '#apimachinery/watch';
-import type { WireClient } from '#wire';
+import { dialErrorText, type WireClient } from '#wire';
 import type { Incoming } from '../chain/incoming.ts';
 import { remoteDocumentBytesMax } from '../limits.ts';
 import type { Target, UserInfo } from '../request/request.ts';
-import { dialErrorText } from '../outbound/dial-error.ts';
 import { identityHeaders } from './identity.ts';
 import type { Remote, RemoteConnections } from './remotes.ts';
 

@@ -1,10 +1,9 @@
 // Handing a request on to another API server (k8s.io/kube-aggregator/pkg/apiserver, handler_proxy.go; apimachinery/pkg/util/proxy). Bytes pass
 // as they come, watches and upgraded connections included.
-import { pipeDuplex, UpgradeRefusedError, type ResponseHeaders, type WireUpgrade } from '#wire';
+import { dialErrorText, pipeDuplex, type ResponseHeaders, UpgradeRefusedError, type WireUpgrade } from '#wire';
 import type { Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
 import type { RawExchange } from '../registry/special.ts';
-import { dialErrorText } from '../outbound/dial-error.ts';
 import { remoteDiscoveryTimeoutMs } from '../limits.ts';
 import { answerHeaders, backendHeaders, pump, requestHeaders } from '../registry/core/node/forward.ts';
 import type { UserInfo } from '../request/request.ts';

@@ -3,11 +3,11 @@
 import type { APIService } from '#api/apiregistration/v1';
 import type { Metrics } from '#component-base';
 import type { Clock } from '#utils';
+import { dialErrorText } from '#wire';
 import type { ClusterWriter } from '../registry/writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import { remoteAvailabilityMs, remoteDiscoveryTimeoutMs, remoteProbes } from '../limits.ts';
 import { failedDiscovery, type Finding, findingOf, passed, record } from './availability.ts';
-import { dialErrorText } from '../outbound/dial-error.ts';
 import { aggregatorUser, identityHeaders } from './identity.ts';
 import { keyedLoop } from './keyed-loop.ts';
 import { apiServiceGroup } from './registration.ts';

@@ -2,10 +2,9 @@
 // this apiserver are asked on loopback, and every other apiserver of the cluster for those beside it, since one of them leads and nobody knows where. All of
 // them hear who asks from the front proxy, and decide by themselves whether that one may know.
 import type { Endpoints } from '#api/core/v1';
-import { createWireClient } from '#wire';
+import { createWireClient, dialErrorText } from '#wire';
 import { identityHeaders } from '../aggregation/identity.ts';
 import { decisionBytesMax, decisionPeersMax, decisionTimeoutMs } from '../limits.ts';
-import { dialErrorText } from '../outbound/dial-error.ts';
 import { hostPort } from '../outbound/service-resolver.ts';
 import type { UserInfo } from '../request/request.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';

@@ -2,8 +2,7 @@
 import { builtinSchema } from '#api';
 import { DecodeError, type SchemaTable } from '#apimachinery/schema';
 import type { Clock, Rng } from '#utils';
-import { createWireClient } from '#wire';
-import { dialErrorText } from './dial-error.ts';
+import { createWireClient, dialErrorText } from '#wire';
 import type { WebhookServer } from './kubeconfig.ts';
 import { readAnswer } from './read-answer.ts';
 

@@ -4,8 +4,7 @@ import { normalizedPath } from '../platform/files.ts';
 import type { WebhookClientConfig } from '#api/admissionregistration/v1';
 import { genericServerResponse, unstructuredText } from '#apimachinery/errors';
 import type { Clock } from '#utils';
-import { createWireClient, type Dial, type WireClient } from '#wire';
-import { dialErrorText } from './dial-error.ts';
+import { createWireClient, type Dial, dialErrorText, type WireClient } from '#wire';
 import { remoteConnectionsMax } from '../limits.ts';
 import { type ServiceResolver, serviceServerName } from './service-resolver.ts';
 

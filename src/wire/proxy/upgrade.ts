@@ -25,7 +25,15 @@ export interface UpgradeTarget {
   path: string;
   /** Sent instead of the client's own headers; see `forwardableHeaders`. */
   headers?: Record<string, string | readonly string[]>;
+  /** What the client is told where the backend cannot be reached; default: 502 and a line of text. */
+  unreachable?: (error: unknown) => { status: number; headers: ResponseHeaders; body: string };
 }
+
+const badGateway = (error: unknown): ReturnType<NonNullable<UpgradeTarget['unreachable']>> => {
+  const message = error instanceof Error ? error.message : String(error);
+  const headers = { 'content-type': 'text/plain; charset=utf-8' };
+  return { status: 502, headers, body: `error dialing backend: ${message}\n` };
+};
 
 const notForwarded = new Set([
   'authorization',
@@ -53,13 +61,13 @@ export function forwardableHeaders(headers: IncomingHttpHeaders): Record<string,
   return Object.fromEntries(kept.map(split)) as Record<string, string | readonly string[]>;
 }
 
-function rejectLike(upgrade: WireUpgrade, error: unknown): void {
+function rejectLike(upgrade: WireUpgrade, error: unknown, { unreachable = badGateway }: UpgradeTarget): void {
   if (error instanceof UpgradeRefusedError) {
     const { 'transfer-encoding': _encoding, connection: _connection, 'keep-alive': _keepAlive, ...headers } = error.headers;
     return upgrade.reject(error.status, headers as ResponseHeaders, error.body);
   }
-  const message = error instanceof Error ? error.message : String(error);
-  upgrade.reject(502, { 'content-type': 'text/plain; charset=utf-8' }, `error dialing backend: ${message}\n`);
+  const { status, headers, body } = unreachable(error);
+  upgrade.reject(status, headers, body);
 }
 
 /**
@@ -76,7 +84,7 @@ export async function proxyUpgrade(upgrade: WireUpgrade, target: UpgradeTarget):
   try {
     backend = await target.client.upgrade({ method: upgrade.method, path: target.path, headers, signal: upgrade.signal });
   } catch (error) {
-    return rejectLike(upgrade, error);
+    return rejectLike(upgrade, error, target);
   }
   await pipeDuplex(upgrade.accept(backend.headers as ResponseHeaders), backend.socket);
 }
@@ -103,7 +111,7 @@ export async function translateRemoteCommand(
       signal: upgrade.signal,
     });
   } catch (error) {
-    return rejectLike(upgrade, error);
+    return rejectLike(upgrade, error, target);
   }
   const session = await acceptRemoteCommand(upgrade, options);
   if (session === undefined) return backend.close();
@@ -130,7 +138,7 @@ export async function tunnelPortForward(upgrade: WireUpgrade, target: UpgradeTar
   try {
     ({ socket } = await dialSpdy(client, { path, ...(headers && { headers }), signal: upgrade.signal }, [portForwardProtocol]));
   } catch (error) {
-    return rejectLike(upgrade, error);
+    return rejectLike(upgrade, error, target);
   }
   const connection = acceptWebSocket(upgrade, (offered) => offered.find((name) => name === portForwardTunnelProtocol));
   if (connection === undefined) return void socket.destroy();

@@ -8,7 +8,15 @@ import { defaultOptions, type KubeApiServer, runKubeApiServer } from '#apiserver
 import { systemClock, systemRng } from '#host';
 import { createCertificateAuthority, issueCertificate } from '#pki';
 import { silentLogger } from '#utils';
-import { createWireClient, dialWebSocket, serve, type WebSocketConnection, type WireClient, type WireServer } from '#wire';
+import {
+  createWireClient,
+  dialWebSocket,
+  serve,
+  UpgradeRefusedError,
+  type WebSocketConnection,
+  type WireClient,
+  type WireServer,
+} from '#wire';
 
 let server: KubeApiServer;
 let client: WireClient;
@@ -16,6 +24,8 @@ let pod: WireServer;
 let kubelet: WireServer;
 const prefix = '/api/v1/namespaces/default/pods/page:80/proxy';
 const authorization = 'Bearer admin';
+/** Nobody answers on nodes and in pods. */
+let away = false;
 
 const certificate = () => {
   const ca = createCertificateAuthority({ commonName: 'ca' });
@@ -46,7 +56,8 @@ beforeAll(async () => {
       rng: systemRng(),
       logger: silentLogger,
       dialKubelet: async ({ port }) => {
-        const socket = connect({ host: '127.0.0.1', port: port === 10_250 ? kubelet.port : pod.port });
+        // Port 1 is tcpmux, which nobody serves.
+        const socket = connect({ host: '127.0.0.1', port: away ? 1 : port === 10_250 ? kubelet.port : pod.port });
         await once(socket, 'connect');
         return socket;
       },
@@ -87,6 +98,46 @@ afterAll(async () => {
 });
 
 const ask = (path: string, method = 'GET') => client.request({ method, path, headers: { authorization } });
+
+describe('where nobody answers', () => {
+  beforeAll(() => {
+    away = true;
+    client.closeIdle();
+  });
+  afterAll(() => {
+    away = false;
+  });
+  const refused = 'dial tcp 10.0.0.1:10250: connect: connection refused';
+  const status = (code: number, message: string, more = {}) => ({ kind: 'Status', status: 'Failure', code, message, ...more });
+
+  it.each(['websocket', 'SPDY/3.1'])('a command and a forwarded port are told by a Status (%s)', async (upgrade) => {
+    const webSocket = { 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
+    for (const [path, protocol] of [
+      ['exec?command=true&stdout=true', 'v5.channel.k8s.io'],
+      ['portforward?ports=80', 'SPDY/3.1+portforward.k8s.io'],
+    ]) {
+      const headers = { authorization, connection: 'Upgrade', upgrade, ...webSocket, 'sec-websocket-protocol': protocol ?? '' };
+      const method = upgrade === 'websocket' ? 'GET' : 'POST';
+      const answer = client.upgrade({ method, path: `/api/v1/namespaces/default/pods/page/${path}`, headers });
+      const error = await answer.then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      expect(error).toBeInstanceOf(UpgradeRefusedError);
+      const { status: code, body } = error as UpgradeRefusedError;
+      expect([code, JSON.parse(body.toString())]).toMatchObject([500, status(500, `error dialing backend: ${refused}`)]);
+    }
+  });
+  it('logs and pages are told in the words of Go', async () => {
+    const log = await ask('/api/v1/namespaces/default/pods/page/log');
+    const url = 'https://10.0.0.1:10250/containerLogs/default/page/c?stream=All';
+    expect(JSON.parse(await log.text())).toMatchObject(status(500, `Get "${url}": ${refused}`));
+    const page = await ask(`${prefix}/`);
+    const why = 'dial tcp 10.244.1.2:80: connect: connection refused';
+    const reason = { reason: 'ServiceUnavailable' };
+    expect(JSON.parse(await page.text())).toMatchObject(status(503, `error trying to reach service: ${why}`, reason));
+  });
+});
 
 describe('a page of a pod', () => {
   it('has links that lead through the proxy, packed or not', async () => {

@@ -1,12 +1,14 @@
 // Passing a request on to a kubelet, pod or service (k8s.io/apimachinery/pkg/util/proxy, UpgradeAwareHandler).
-import { badRequest, methodNotSupported, serviceUnavailable } from '#apimachinery/errors';
-import { forwardableHeaders, gathered, gathering, proxyUpgrade, type WireClient } from '#wire';
+import { badRequest, methodNotSupported, plainError, serviceUnavailable } from '#apimachinery/errors';
+import { dialErrorText, forwardableHeaders, gathered, gathering, proxyUpgrade, type UpgradeTarget, type WireClient } from '#wire';
 import { pipeline, recodings, Transform } from '../../../platform/streams.ts';
 import type { RawExchange, SpecialContext } from '../../special.ts';
 import { LinkRewriter, type ProxiedPage, proxiedLink } from './html-links.ts';
 
 export interface Target {
   client: WireClient;
+  /** Where it leads, with its port. */
+  host: string;
   /** The path with its query. */
   path: string;
   /** How the backend is seen through the proxy: its links are to lead there. Absent: they stay as they are. */
@@ -57,9 +59,27 @@ export function requestHeaders(headers: RawExchange['headers']): Headers {
   return kept;
 }
 
+/** What whoever wants to stream is told where nobody answers at `host`, which has its port. */
+export const unreachable =
+  (host: string): NonNullable<UpgradeTarget['unreachable']> =>
+  (error) => {
+    const { status } = plainError(`error dialing backend: ${dialErrorText(error, host)}`);
+    return { status: status.code ?? 500, headers: { 'content-type': 'application/json' }, body: `${JSON.stringify(status)}\n` };
+  };
+
 /** Requests and answers as they are. Rejects with 503 when the target cannot be reached. */
-export async function forwardRequest(exchange: RawExchange, { client, path, page }: Target, signal: AbortSignal): Promise<void> {
-  if (exchange.upgrade) return proxyUpgrade(exchange.upgrade, { client, path, headers: backendHeaders(exchange.headers) });
+export async function forwardRequest(
+  exchange: RawExchange,
+  { client, host, path, page }: Target,
+  signal: AbortSignal,
+): Promise<void> {
+  if (exchange.upgrade)
+    return proxyUpgrade(exchange.upgrade, {
+      client,
+      path,
+      headers: backendHeaders(exchange.headers),
+      unreachable: unreachable(host),
+    });
   const hasBody = !['GET', 'HEAD', 'OPTIONS'].includes(exchange.method);
   const length = exchange.headers['content-length'];
   const answer = await client
@@ -75,7 +95,7 @@ export async function forwardRequest(exchange: RawExchange, { client, path, page
       signal,
     })
     .catch((error: Error) => {
-      throw serviceUnavailable(`error trying to reach service: ${error.message}`);
+      throw serviceUnavailable(`error trying to reach service: ${dialErrorText(error, host)}`);
     });
   const headers = answerHeaders(answer.headers);
   if (!page) return pump(answer.body, exchange.respond(answer.status, headers));

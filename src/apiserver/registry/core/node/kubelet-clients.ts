@@ -21,7 +21,7 @@ export interface KubeletAddress {
   port: number;
 }
 
-const hostPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+export const hostPort = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 
 /** Where the node's kubelet answers. Throws a plain 500 when no address is of a preferred type. */
 export function kubeletAddress(node: Node, preferred: readonly string[]): KubeletAddress {
@@ -36,9 +36,12 @@ export function kubeletAddress(node: Node, preferred: readonly string[]): Kubele
   throw plainError(`no preferred addresses found; known addresses: [${known}]`);
 }
 
+/** The port of a service that names none. */
+export const defaultPortOf = (scheme: string): number => (scheme === 'https' ? 443 : 80);
+
 export interface KubeletClients {
   /** Throws 404 for a node that is not there. */
-  of(nodeName: string): { client: WireClient; address: KubeletAddress };
+  of(nodeName: string): { client: WireClient; address: KubeletAddress; hostPort: string };
   /** A client for another address, for proxying; close it when done. */
   to(scheme: string, host: string, port: number | undefined): WireClient;
   close(): void;
@@ -70,12 +73,12 @@ export function createKubeletClients(cluster: ReadOnlyCluster, options: KubeletC
       const key = hostPort(address.host, address.port);
       const client = clients.get(key) ?? connect(key);
       clients.set(key, client);
-      return { client, address };
+      return { client, address, hostPort: key };
     },
     to(scheme, host, port) {
       const secure = scheme === 'https';
       return createWireClient({
-        baseUrl: `${secure ? 'https' : 'http'}://${hostPort(host, port ?? (secure ? 443 : 80))}`,
+        baseUrl: `${secure ? 'https' : 'http'}://${hostPort(host, port ?? defaultPortOf(scheme))}`,
         // Pods and services have certificates of their own making.
         tls: { insecureSkipVerify: true },
         ...(dialKubelet && { dial: dialKubelet }),

@@ -7,7 +7,7 @@ import type { UnknownObject } from '#apimachinery/meta';
 import type { Rng } from '#utils';
 import type { SpecialContext, SpecialRest } from '../../special.ts';
 import { forwardRequest, requireExchange } from './forward.ts';
-import type { KubeletClients } from './kubelet-clients.ts';
+import { defaultPortOf, hostPort, type KubeletClients } from './kubelet-clients.ts';
 import { type ProxyName, parseProxyName } from './proxy-target.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -88,7 +88,7 @@ async function forward(
   context: SpecialContext,
   resource: string,
   connect: () => ReturnType<KubeletClients['to']>,
-  { keep, host }: { keep: boolean; host: string },
+  { keep, host, at }: { keep: boolean; host: string; at: string },
 ) {
   const exchange = requireExchange(context, `${resource}/proxy`);
   const query = queryOf(exchange.target);
@@ -102,7 +102,8 @@ async function forward(
     const { subpath } = context;
     const prefix = path.endsWith(subpath) ? path.slice(0, path.length - subpath.length) : path;
     const page = { prefix, host, clientHost: String(exchange.headers['host'] ?? exchange.headers[':authority'] ?? '') };
-    await forwardRequest(exchange, { client, path: (subpath || '/') + query, page }, context.request.cancellation.signal);
+    const target = { client, host: at, path: (subpath || '/') + query, page };
+    await forwardRequest(exchange, target, context.request.cancellation.signal);
   } finally {
     if (!keep) client.close();
   }
@@ -136,16 +137,17 @@ export function proxyEndpoints(kubelets: KubeletClients, rng: Rng): SpecialRest[
     forward(context, resource, () => kubelets.to(scheme, host, port), {
       keep: false,
       host: port === undefined ? host : `${host}:${port}`,
+      at: hostPort(host, port ?? defaultPortOf(scheme)),
     });
   return [
     endpoint('pods', (context) => reach('pods', podLocation(context), context)),
     endpoint('services', (context) => reach('services', serviceLocation(context, rng), context)),
     endpoint('nodes', async (context) => {
       const { scheme, name, port } = named('node', context.target.name);
-      const { client, address } = kubelets.of(name);
+      const { client, address, hostPort: at } = kubelets.of(name);
       await checkHost(address.host);
       if (port === '' || Number(port) === address.port)
-        return forward(context, 'nodes', () => client, { keep: true, host: `${address.host}:${address.port}` });
+        return forward(context, 'nodes', () => client, { keep: true, host: `${address.host}:${address.port}`, at });
       if (portNumber(port) === undefined) throw plainError(`invalid port "${port}"`);
       return reach('nodes', { scheme, host: address.host, port: portNumber(port) }, context);
     }),

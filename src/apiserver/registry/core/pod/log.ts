@@ -1,7 +1,7 @@
 // pods/log: read from the kubelet and passed on as it comes (pkg/registry/core/pod/rest/log.go).
-import { badRequest, genericServerResponse, internalError, invalidObject, serviceUnavailable } from '#apimachinery/errors';
+import { badRequest, genericServerResponse, internalError, invalidObject, plainError } from '#apimachinery/errors';
 import { type FieldError, forbidden, invalid, notSupported, type Path, root } from '#apimachinery/field';
-import { isWebSocketRequest, sendOverWebSocket } from '#wire';
+import { dialErrorText, isWebSocketRequest, sendOverWebSocket } from '#wire';
 import type { SpecialContext, SpecialRest } from '../../special.ts';
 import { pump, requireExchange } from '../node/forward.ts';
 import type { KubeletClients } from '../node/kubelet-clients.ts';
@@ -86,10 +86,10 @@ async function stream(context: SpecialContext, kubelets: KubeletClients): Promis
     exchange.respond(204, {}).end();
     return 'handled';
   }
-  const { client } = kubelets.of(nodeName);
+  const { client, hostPort } = kubelets.of(nodeName);
   const path = `/containerLogs/${context.target.namespace}/${context.target.name}/${container}?${kubeletQuery(context.query, options)}`;
   const answer = await client.request({ path, signal: context.request.cancellation.signal }).catch((error: Error) => {
-    throw serviceUnavailable(`error trying to reach the kubelet: ${error.message}`);
+    throw plainError(`Get "https://${hostPort}${path}": ${dialErrorText(error, hostPort)}`);
   });
   if (answer.status < 200 || answer.status > 206) {
     const text = await answer.text(refusalBytesMax).catch(() => '');

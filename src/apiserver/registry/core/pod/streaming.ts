@@ -13,7 +13,7 @@ import {
 import { forbiddenError } from '../../../authorization/messages.ts';
 import type { Authorizer } from '../../../authorization/types.ts';
 import type { SpecialContext, SpecialRest } from '../../special.ts';
-import { backendHeaders, requireExchange, requireUpgrade } from '../node/forward.ts';
+import { backendHeaders, requireExchange, requireUpgrade, unreachable } from '../node/forward.ts';
 import type { KubeletClients } from '../node/kubelet-clients.ts';
 import { containerOf, nodeOf, podOf } from './container.ts';
 
@@ -66,24 +66,26 @@ async function command(
   await requireCreate(authorizer, context);
   const pod = podOf(context);
   const container = containerOf(pod, context.query.get('container') ?? '');
-  const { client } = kubelets.of(nodeOf(pod));
+  const { client, hostPort } = kubelets.of(nodeOf(pod));
   const upgrade = requireUpgrade(requireExchange(context, `pods/${verb}`));
   const query = kubeletQuery(context.query);
   const path = `/${verb}/${context.target.namespace}/${context.target.name}/${container}${query === '' ? '' : `?${query}`}`;
+  const target = { client, path, unreachable: unreachable(hostPort) };
   if (offers(upgrade, closeProtocol))
-    await translateRemoteCommand(upgrade, { client, path, options: commandOptions(context.query) });
-  else await proxyUpgrade(upgrade, { client, path, headers: backendHeaders(upgrade.headers) });
+    await translateRemoteCommand(upgrade, { ...target, options: commandOptions(context.query) });
+  else await proxyUpgrade(upgrade, { ...target, headers: backendHeaders(upgrade.headers) });
   return 'handled';
 }
 
 async function portForward({ kubelets, authorizer }: StreamingParts, context: SpecialContext): Promise<'handled'> {
   await requireCreate(authorizer, context);
-  const { client } = kubelets.of(nodeOf(podOf(context)));
+  const { client, hostPort } = kubelets.of(nodeOf(podOf(context)));
   const upgrade = requireUpgrade(requireExchange(context, 'pods/portforward'));
   const ports = context.query.getAll('ports').join(',');
   const path = `/portForward/${context.target.namespace}/${context.target.name}${ports === '' ? '' : `?port=${encodeURIComponent(ports)}`}`;
-  if (offers(upgrade, portForwardTunnelProtocol)) await tunnelPortForward(upgrade, { client, path });
-  else await proxyUpgrade(upgrade, { client, path, headers: backendHeaders(upgrade.headers) });
+  const target = { client, path, unreachable: unreachable(hostPort) };
+  if (offers(upgrade, portForwardTunnelProtocol)) await tunnelPortForward(upgrade, target);
+  else await proxyUpgrade(upgrade, { ...target, headers: backendHeaders(upgrade.headers) });
   return 'handled';
 }
 

@@ -1,5 +1,5 @@
 // Why a connection did not come about, in Go's words: clients and conditions show them.
-import { distrustText } from '#wire';
+import { distrustText } from './distrust.ts';
 
 const reasons: Record<string, string> = {
   ECONNREFUSED: 'connect: connection refused',

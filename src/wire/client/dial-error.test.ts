@@ -4,7 +4,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { createCertificateAuthority, issueCertificate } from '#pki';
-import { createWireClient } from '#wire';
+import { createWireClient } from './client.ts';
 import { dialErrorText } from './dial-error.ts';
 
 const ca = createCertificateAuthority({ commonName: 'trusted' });
