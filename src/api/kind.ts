@@ -97,7 +97,8 @@ export interface WriteStrategy<T extends KubeObject> {
 }
 
 export interface ScaleMapping<T extends KubeObject> {
-  specReplicas(object: T): number;
+  /** Undefined: a custom resource may lack the number that its definition names. */
+  specReplicas(object: T): number | undefined;
   setSpecReplicas(draft: T, replicas: number): void;
   /** Where the number is kept; absent: spec.replicas. */
   specReplicasPath?: readonly string[];

@@ -1,8 +1,9 @@
 // A custom resource's definition: the same contract as a built-in kind, made from one version of a CustomResourceDefinition
 // (design: "Kind": "A custom resource is the same definition made at run time from its CRD").
 import type { KindDefinition, ScaleMapping, WriteStrategy } from '#api';
-import { type ResourceFindings, validateResource, validateResourceStatus } from '#api/apiextensions/common';
+import { nestedField, type ResourceFindings, validateResource, validateResourceStatus } from '#api/apiextensions/common';
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps } from '#api/apiextensions/v1';
+import { plainError } from '#apimachinery/errors';
 import type { FieldError } from '#apimachinery/field';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
 import { onlyStatus } from '../registry/builtin.ts';
@@ -13,19 +14,30 @@ import { parsePath, setAt, valueAt } from './simple-path.ts';
 /** Root fields that the status door leaves to the client, or that nobody owns. */
 const untouched = new Set(['status', 'metadata', 'kind', 'apiVersion']);
 
+/** A definition may name fields that hold something else, so objects may: upstream has no reason for that failure. */
+function readAt(object: unknown, path: string, wanted: 'int64' | 'string'): unknown {
+  const { value, problem } = nestedField(object, path, wanted);
+  if (problem) throw plainError(problem);
+  return value;
+}
+
+/** As the 32 bits of a Scale. */
+function numberAt(object: unknown, path: string): number | undefined {
+  const value = readAt(object, path, 'int64');
+  return typeof value === 'number' ? Number(BigInt.asIntN(32, BigInt(value))) : undefined;
+}
+
 function scaleOf({ subresources }: CustomResourceDefinitionVersion): ScaleMapping<KubeObject> | undefined {
   const scale = subresources?.scale;
   if (!scale) return undefined;
-  const spec = parsePath(scale.specReplicasPath) ?? [];
-  const status = parsePath(scale.statusReplicasPath) ?? [];
-  const selector = scale.labelSelectorPath ? parsePath(scale.labelSelectorPath) : undefined;
-  const numberAt = (object: unknown, path: readonly (string | number)[]): number => Number(valueAt(object, path) ?? 0);
+  const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale;
+  const spec = parsePath(specReplicasPath) ?? [];
   return {
-    specReplicas: (object) => numberAt(object, spec),
+    specReplicas: (object) => numberAt(object, specReplicasPath),
     setSpecReplicas: (draft, replicas) => setAt(draft as UnknownObject, spec, replicas),
     specReplicasPath: spec.map(String),
-    statusReplicas: (object) => numberAt(object, status),
-    selector: (object) => (selector ? String((valueAt(object, selector) as string | undefined) ?? '') : ''),
+    statusReplicas: (object) => numberAt(object, statusReplicasPath) ?? 0,
+    selector: (object) => (labelSelectorPath ? String(readAt(object, labelSelectorPath, 'string') ?? '') : ''),
   };
 }
 

@@ -5,7 +5,6 @@ import { formatTime, type UnknownObject } from '#apimachinery/meta';
 import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
 import { decode, DecodeError, type SchemaTable } from '#apimachinery/schema';
 import type { PatchType } from '#apimachinery/transport';
-import { own } from '#utils';
 import { ensureName, ensureNamespace } from '../registry/generic/metadata.ts';
 import { type PatchRequest, readApplied, refusedPatch, strictProblems } from '../registry/generic/patch.ts';
 import { scaleApiVersion, scaleOf, updateScale } from '../registry/generic/scale.ts';
@@ -42,9 +41,7 @@ export async function scaleRequest(call: ResourceCall): Promise<Outcome> {
 /** A custom resource may lack the number that its definition names. */
 function checkReplicas({ custom, definition: { scale } }: ServedResource, object: UnknownObject): void {
   if (!custom || !scale?.specReplicasPath) return;
-  let value: unknown = object;
-  for (const step of scale.specReplicasPath) value = own((value ?? {}) as Record<string, unknown>, step);
-  if (value === undefined) throw internalError(`the spec replicas field ".${scale.specReplicasPath.join('.')}" does not exist`);
+  if (scale.specReplicas(object) === undefined) throw internalError(`the spec replicas field ".${scale.specReplicasPath.join('.')}" does not exist`);
 }
 
 interface NextScale {

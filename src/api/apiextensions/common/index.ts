@@ -7,6 +7,7 @@ export { validateLists } from './lists.ts';
 export { applyDefaults, declaresDefaults, dropNulls, prune } from './pruning.ts';
 export { type CompiledRule, ruleCost, rulesOf, type RuleTree } from './rules.ts';
 export { runRules, type RuleFindings } from './run-rules.ts';
+export { nestedField } from './nested.ts';
 export { isObject, otherEntries, schemaItems } from './structure.ts';
 export { validateResource, validateResourceStatus, type ResourceFindings } from './resource.ts';
 export { validateValue } from './values.ts';

@@ -2,13 +2,13 @@
 import type { CustomResourceSubresourceScale, JSONSchemaProps } from '#api/apiextensions/v1';
 import { type FieldError, type FieldErrorType, invalid, root } from '#apimachinery/field';
 import type { KubeObject } from '#apimachinery/meta';
-import { goPrint, goTypeName, own } from '#utils';
 import { maxInt32 } from '../../common/numbers.ts';
 import { validateEmbedded } from './embedded.ts';
 import { validateLists } from './lists.ts';
+import { nestedField } from './nested.ts';
 import { rulesOf } from './rules.ts';
 import { runRules } from './run-rules.ts';
-import { isObject, type JsonObject } from './structure.ts';
+import type { JsonObject } from './structure.ts';
 import { validateValue } from './values.ts';
 
 /** One version of a custom resource. */
@@ -45,14 +45,10 @@ function typeErrors({ kind, apiVersion }: ResourceSubject, object: KubeObject): 
 
 /** `path` as declared, with its leading period. */
 function replicaErrors(object: unknown, path: string): FieldError[] {
-  let value: unknown = object;
-  for (const name of path.replace(/^\./, '').split('.')) value = isObject(value) ? own(value, name) : undefined;
-  if (value === undefined) return [];
+  const { value, problem } = nestedField(object, path, 'int64');
   const at = root(path);
-  if (typeof value !== 'number') {
-    const text = `${path} accessor error: ${goPrint(value)} is of the type ${goTypeName(value)}, expected int64`;
-    return [invalid(at, 0, text)];
-  }
+  if (problem) return [invalid(at, 0, problem)];
+  if (typeof value !== 'number') return [];
   if (value < 0) return [invalid(at, value, 'should be a non-negative integer')];
   return value > maxInt32 ? [invalid(at, value, `should be less than or equal to ${maxInt32}`)] : [];
 }

@@ -21,7 +21,7 @@ function mapping({ resource }: WriteContext): NonNullable<WriteContext['resource
 export function scaleOf(context: WriteContext, object: UnknownObject): UnknownObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const scale = mapping(context);
-  const replicas = scale.specReplicas(object);
+  const replicas = scale.specReplicas(object) ?? 0;
   const selector = scale.selector(object);
   return {
     kind: 'Scale',
@@ -41,9 +41,13 @@ export function scaleOf(context: WriteContext, object: UnknownObject): UnknownOb
 const replicasPath = ({ specReplicasPath }: ReturnType<typeof mapping>): readonly string[] =>
   specReplicasPath ?? ['spec', 'replicas'];
 
+/** Stands in the Scale for a number that a custom resource lacks: a write has to say one. */
+const noReplicas = -2_147_483_648;
+
 /** The Scale with its managers: those of the object that own the number of replicas. */
 function scaleWithManagers(context: WriteContext, live: UnknownObject): UnknownObject {
   const scale = scaleOf(context, live);
+  if (mapping(context).specReplicas(live) === undefined) scale['spec'] = { replicas: noReplicas };
   const managedFields = scaleManagers(live.metadata.managedFields, replicasPath(mapping(context)), scaleApiVersion);
   return managedFields ? { ...scale, metadata: { ...scale.metadata, managedFields } } : scale;
 }
@@ -100,6 +104,9 @@ function checkScale({ resource, target: { name } }: WriteContext, wanted: Unknow
     throw badRequest(`the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${name})`);
   }
   const replicas = replicasOf(wanted);
+  const { specReplicasPath } = resource.definition.scale ?? {};
+  if (replicas === noReplicas && specReplicasPath)
+    throw badRequest(`the spec replicas field ".${specReplicasPath.join('.')}" cannot be empty`);
   // A custom resource has its own rules for them.
   if (replicas < 0 && !resource.custom) {
     const problem = invalid(root('spec', 'replicas'), replicas, 'must be greater than or equal to 0');
