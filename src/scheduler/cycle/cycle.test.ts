@@ -31,6 +31,12 @@ const help = 'no new claims to deallocate, preemption: 0/2 nodes are available: 
 
 describe('messages', () => {
   const cases: [string, Node[], Pod, string][] = [
+    [
+      'a plugin before that of devices refuses the pod, which then knows nothing of claims',
+      [node('a'), node('b')],
+      pod('1', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'd' } }] }),
+      '0/2 nodes are available: persistentvolumeclaim "d" not found. not found',
+    ],
     ['no node at all', [], pod('1'), 'no nodes available to schedule pods'],
     ['more than any node has', [node('a'), node('b', '2')], pod('5'), `0/2 nodes are available: 2 Insufficient cpu. ${help}`],
     [

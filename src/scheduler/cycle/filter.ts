@@ -40,9 +40,9 @@ export function preFilter(profile: Profile, cycle: Cycle): PreFiltered {
   let status: Status | undefined;
   for (const plugin of profile.preFilter) {
     const answer = plugin.preFilter?.(cycle) ?? {};
+    states.set(plugin, answer.state);
     status = answer.status;
     if (status !== undefined) break;
-    states.set(plugin, answer.state);
     if (answer.skip) skipped.add(plugin);
     if (answer.nodeNames === undefined) continue;
     narrowing.push(plugin.name);

@@ -124,7 +124,9 @@ export const dynamicResources = (): Plugin<State, State> => {
       for (const claim of unavailable) state.unavailable.add(claim);
       return unavailable.length > 0 ? elsewhere : allocate(state, node);
     },
-    postFilter: (cycle, tools) => giveBack(tools.stateOf(plugin), cycle),
+    // A plugin before it may have refused the pod; then this one knows nothing of its claims.
+    postFilter: (cycle, tools) =>
+      tools.preFiltered(name) ? giveBack(tools.stateOf(plugin), cycle) : { status: failed(name, 'not found') },
     quiet: ({ pod }) => (pod.pod.spec?.resourceClaims?.length ?? 0) === 0,
     preScore: (_cycle, _feasible, state) => (state && hasAlternatives(state) ? { state } : { skip: true }),
     score: preference,
