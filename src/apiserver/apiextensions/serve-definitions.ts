@@ -1,6 +1,6 @@
 // Follows CustomResourceDefinitions: accepts their names, serves their versions, and cleans up behind those that are deleted
 // (k8s.io/apiextensions-apiserver/pkg/controller: status, establish, finalizer; pkg/apiserver/customresource_handler.go).
-import type { CustomResourceDefinition } from '#api/apiextensions/v1';
+import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '#api/apiextensions/v1';
 import { formatTime } from '#apimachinery/meta';
 import { isNotFound } from '#apimachinery/errors';
 import type { SchemaTable } from '#apimachinery/schema';
@@ -11,7 +11,7 @@ import type { DiscoveredResource, ResourceTable, ServedGroup } from '../registry
 import type { ResourceStorage } from '../storage/resource-storage.ts';
 import { deepEqual } from '../registry/generic/values.ts';
 import { approvedStatus } from './approval.ts';
-import { isTrue } from './conditions.ts';
+import { isTrue, withCondition } from './conditions.ts';
 import type { ConverterFactory } from './conversion/converter.ts';
 import { customResource, discoveredOf } from './custom-resource.ts';
 import { definitionRetryMs } from '../limits.ts';
@@ -137,7 +137,10 @@ async function serve(
   for (const gone of before?.versions ?? [])
     if (!live.some((version) => version.name === gone)) options.table.remove(group, gone, names.plural);
   const convert = options.converterOf(crd);
-  for (const version of live) options.table.add(customResource(crd, version, storage, options.schema, convert));
+  const isClosing = (): boolean =>
+    isTrue(options.cluster.get<CustomResourceDefinition>(apiGroup, resourceName, '', name)?.status, 'Terminating');
+  for (const version of live)
+    options.table.add({ ...customResource(crd, version, storage, options.schema, convert), isClosing });
   served.set(name, { crd, storage, versions: live.map((version) => version.name) });
   publish(options.table, served, builtin, group);
 }
@@ -157,9 +160,21 @@ function stop(
   publish(options.table, served, builtin, group);
 }
 
+const inProgress = {
+  ...{ type: 'Terminating', status: 'True' },
+  ...{ reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' },
+};
+const completed = { type: 'Terminating', status: 'False', reason: 'InstanceDeletionCompleted', message: 'removed all instances' };
+
 /** Deletes every object, then lets the definition go. */
-async function cleanUp({ writer, again }: Deps, served: Map<string, Served>, crd: CustomResourceDefinition): Promise<void> {
+async function cleanUp(
+  { writer, again, clock }: Deps,
+  served: Map<string, Served>,
+  crd: CustomResourceDefinition,
+): Promise<void> {
   if (!crd.metadata.finalizers?.includes(cleanupFinalizer)) return;
+  const lastTransitionTime = formatTime(clock.now());
+  await tell(writer, crd, { ...inProgress, lastTransitionTime });
   const own = served.get(crd.metadata.name ?? '');
   for (const { namespace, name } of own?.storage.cache.entries.values(own.storage.prefix) ?? []) {
     await writer.delete(crd.spec.group, crd.spec.names.plural, namespace, name).catch((error: unknown) => {
@@ -175,7 +190,26 @@ async function cleanUp({ writer, again }: Deps, served: Map<string, Served>, crd
     });
     return;
   }
+  // Somebody else's finalizer may keep the definition.
+  if (crd.metadata.finalizers.length > 1) await tell(writer, crd, { ...completed, lastTransitionTime });
   await release(writer, crd);
+}
+
+/** Writes a condition of a definition that is being deleted. */
+async function tell(writer: ClusterWriter, crd: CustomResourceDefinition, condition: CustomResourceDefinitionCondition): Promise<void> {
+  const next = (current: CustomResourceDefinition): CustomResourceDefinition | undefined => {
+    const status = withCondition(current.status, condition);
+    return deepEqual(status, current.status) ? undefined : { ...current, status };
+  };
+  if (next(crd) === undefined) return;
+  await writer
+    .update<CustomResourceDefinition>(apiGroup, resourceName, '', crd.metadata.name ?? '', next, {
+      subresource: 'status',
+      manager: 'kube-apiserver',
+    })
+    .catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
 }
 
 async function release(writer: ClusterWriter, crd: CustomResourceDefinition): Promise<void> {

@@ -1,6 +1,6 @@
 // Finds what serves a path: discovery, health, metrics and OpenAPI by name, resources by the table, the rest is not found.
 import { routeHealth, routeZpage, sliMetrics, type Zpages } from '#component-base';
-import { methodNotSupported, notAcceptable } from '#apimachinery/errors';
+import { methodNotSupported, notAcceptable, notFound } from '#apimachinery/errors';
 import type { Clock } from '#utils';
 import type { Next } from '../chain/chain.ts';
 import type { Incoming } from '../chain/incoming.ts';
@@ -66,6 +66,7 @@ async function routeResource(context: ServerContext, request: Incoming, target: 
   if (!resource || request.segments.some((part, at) => part === '' || (at !== 1 && (part === '.' || part === '..'))))
     throw pathNotFound();
   if (isOutOfPlace(request, target, resource)) return pageNotFound;
+  if (resource.deprecation !== undefined) request.notes.warn(resource.deprecation);
   checkVerb(request, target, resource);
   if (request.verb === 'patch' && !resource.custom) request.body.checkPatchType();
   const deprecation = deprecationWarning(apiVersionText(resource), resource.kind);
@@ -73,7 +74,6 @@ async function routeResource(context: ServerContext, request: Incoming, target: 
     request.notes.warn(deprecation);
     request.notes.audit?.annotate('k8s.io/deprecated', 'true');
   }
-  if (resource.deprecation !== undefined) request.notes.warn(resource.deprecation);
   const collection = target.name === '' && (request.verb === 'list' || request.verb === 'watch');
   request.reply.agree({ resource, collection, tables: resource.doors.get(subresource)?.strategy.tables !== false });
   return execute({ request, resource, settings: { ...context.settings, rest: context.restOf(request) } });
@@ -100,7 +100,7 @@ function isOutOfPlace(
 function checkVerb(request: Incoming, { group, resource: plural, subresource, name }: Target, resource: ServedResource): void {
   const isCollection = name === '';
   const verbs = subresource === '' ? resource.verbs : resource.subresources.get(subresource)?.verbs;
-  if (!verbs) throw pathNotFound();
+  if (!verbs) throw resource.custom ? notFound({ group, resource: plural }, name) : pathNotFound();
   const verb = methodVerbs[request.method] ?? request.verb;
   const allowed = verb === 'watch' && !isCollection ? verbs.has('get') : verbs.has(verb);
   const misplaced = (verb === 'create' && !isCollection) || ((verb === 'update' || verb === 'patch') && isCollection);

@@ -196,6 +196,25 @@ describe('custom resources', () => {
     expect(scale).toMatchObject({ kind: 'Scale', spec: { replicas: 2 } });
   });
 
+  it.each([
+    ['.spec.color', 'get', 500, '.spec.color accessor error: red is of the type string, expected int64'],
+    ['.spec.size.more', 'get', 500, '.spec.size.more accessor error: 2 is of the type int64, expected map[string]interface{}'],
+    ['.spec.nothing', 'get', 500, 'Internal error occurred: the spec replicas field ".spec.nothing" does not exist'],
+    ['.spec.nothing', 'patch', 400, 'the spec replicas field ".spec.nothing" cannot be empty'],
+  ] as const)('whose replicas are at %s are not scaled by a %s', async (specReplicasPath, verb, code, message) => {
+    await create({ size: 2 });
+    const name = `widgets.${group}`;
+    const path = '/spec/versions/0/subresources/scale/specReplicasPath';
+    const patch = [{ op: 'replace', path, value: specReplicasPath }];
+    await client.call({ ...definitions, verb: 'patch', name, patch: { type: 'application/json-patch+json', body: patch } });
+    const asked = { ...widgets, verb, name: 'a', subresource: 'scale' } as const;
+    const body = { metadata: { labels: { a: 'b' } } };
+    const scaled = () =>
+      client.call({ ...asked, ...(verb === 'patch' && { patch: { type: 'application/merge-patch+json', body } }) });
+    const failure = await eventually(() => scaled().then(() => undefined, (error: unknown) => error));
+    expect(failure).toMatchObject({ status: { code, message } });
+  });
+
   it('go with a definition whose deletion asks for other preconditions first, and nothing of dependents', async () => {
     const name = `widgets.${group}`;
     const remove = (deleteOptions: Record<string, unknown>, dryRun = false) =>
@@ -215,6 +234,36 @@ describe('custom resources', () => {
     });
     const marked = await remove({ propagationPolicy: 'Orphan', dryRun: ['All'] }, true);
     expect(marked.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
+  });
+
+  it('are not made any more once their definition is being deleted', async () => {
+    await create({ size: 1 }, { metadata: { name: 'held', finalizers: ['example.com/hold'] } });
+    const name = `widgets.${group}`;
+    await client.call({ ...definitions, verb: 'delete', name });
+    await expect(create({ size: 1 }, { metadata: { name: 'late' } })).rejects.toMatchObject({
+      status: {
+        code: 403,
+        message: `widgets.${group} "late" is forbidden: create not allowed while custom resource definition is terminating`,
+      },
+    });
+    const condition = await eventually(async () => {
+      const now = await client.call<KubeObject & { status: { conditions: { type: string; reason: string }[] } }>({
+        ...definitions,
+        verb: 'get',
+        name,
+      });
+      return now.status.conditions.find(({ type, reason }) => type === 'Terminating' && reason !== 'InstanceDeletionPending');
+    });
+    expect(condition).toMatchObject({
+      status: 'True',
+      reason: 'InstanceDeletionInProgress',
+      message: 'CustomResource deletion is in progress',
+    });
+  });
+
+  it('say whose subresource there is not', async () => {
+    const missing = client.call({ ...widgets, verb: 'get', name: 'a', subresource: 'log' });
+    await expect(missing).rejects.toMatchObject({ status: { code: 404, message: `widgets.${group} "a" not found` } });
   });
 
   it('are found by discovery, and gone with their definition', async () => {

@@ -1,5 +1,6 @@
 // Runs the admission chain over one write: mutating plugins in order, later the validating ones over what will be stored
 // (https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/).
+import { forbidden } from '#apimachinery/errors';
 import { parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { applySchemaDefaults, type SchemaTable } from '#apimachinery/schema';
 import type {
@@ -147,6 +148,16 @@ export class Admission implements AdmissionRequest {
   }
 }
 
+const optionsKinds: Partial<Record<Operation, string>> = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions' };
+
+/** The options as admission sees them: those of what is done, also where a patch or an apply does it. */
+function optionsFor(operation: Operation, options: Record<string, unknown>): Record<string, unknown> {
+  const kind = optionsKinds[operation];
+  if (kind === undefined || options['kind'] === undefined || options['kind'] === kind) return options;
+  const { force: _, ...shared } = options;
+  return { ...shared, kind };
+}
+
 /** A write on a resource as admission sees it. */
 export function admissionOf(context: WriteContext, subject: AdmissionSubject): Admission {
   const { resource } = context;
@@ -154,11 +165,14 @@ export function admissionOf(context: WriteContext, subject: AdmissionSubject): A
   const type = subjectType(resource, subject);
   const equivalents = (): readonly EquivalentResource[] =>
     equivalentsOf(resource, context.settings.siblings(resource), context.target.subresource, typeOf, type);
-  return new Admission(context, { operation, kind, name, type, object, oldObject, equivalents });
+  const options = optionsFor(operation, context.options);
+  return new Admission({ ...context, options }, { operation, kind, name, type, object, oldObject, equivalents });
 }
 
 /** Mutating admission. The plugins change `object` in place, or replace it in the request: the answer is what to go on with. */
 export async function admit(context: WriteContext, request: AdmissionRequest): Promise<void> {
+  if (request.operation === 'CREATE' && request.subresource === '' && context.resource.isClosing?.())
+    throw forbidden(context.resource, request.name, 'create not allowed while custom resource definition is terminating');
   const pending = context.settings.admission.admit(request);
   if (pending !== undefined) await pending;
 }

@@ -46,16 +46,29 @@ export async function remove(context: WriteContext, options: DeleteOptions, inCo
   for (let attempt = 0; attempt < updateAttemptsMax; attempt++) {
     if (!live) throw notFound(resource, name);
     checkPreconditions(context, live.object, options);
-    await admitDelete(
-      context,
-      (resource.versions ? await resource.versions.one(live) : live).object,
-      inCollection ? '' : (live.object.metadata.name ?? context.target.name),
-    );
+    const grace = admittedGrace(context, live.object, options);
+    if (grace !== 'pending')
+      await admitDelete(
+        grace === undefined ? context : { ...context, options: { ...context.options, gracePeriodSeconds: grace } },
+        (resource.versions ? await resource.versions.one(live) : live).object,
+        inCollection ? '' : (live.object.metadata.name ?? context.target.name),
+      );
     const outcome = await take(context, live, decide(context, live.object, options));
     if (!(outcome instanceof WriteConflict)) return outcome;
     live = outcome.newest;
   }
   throw conflict(resource, name, modifiedMessage);
+}
+
+/** The grace that admission is told, which is what the object will have. 'pending': it is on its way already, and admission is not asked. */
+function admittedGrace(context: WriteContext, live: UnknownObject, options: DeleteOptions): number | 'pending' | undefined {
+  const { deletion } = context.resource.definition;
+  const asked = options.gracePeriodSeconds;
+  const own = asked !== undefined && asked < 0 ? 1 : asked;
+  if ((deletion?.ownFinalizers?.(live).length ?? 0) > 0) return own;
+  const grace = gracefulStep(context, live, options);
+  if (grace === undefined || grace === 'pending') return grace ?? own;
+  return live.metadata.deletionTimestamp === undefined ? grace.seconds : own;
 }
 
 async function admitDelete(context: WriteContext, old: UnknownObject, name: string): Promise<void> {
