@@ -22,8 +22,10 @@ import type { AnswerContext } from '../endpoints/answer-context.ts';
 import { answerStallMs, waitingAnswersMax } from '../limits.ts';
 import type { WireExchange } from './wire.ts';
 
-/** Text as a header may carry it: its UTF-8 bytes, without control characters. */
-const headerText = (text: string): string => Buffer.from(text.replace(/\p{Cc}+/gu, ' '), 'utf8').toString('latin1');
+/** Text as a header may carry it: its UTF-8 bytes. */
+const headerText = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+/** Upstream says nothing of a warning that no header can carry. */
+const fitsHeader = (text: string): boolean => !/\p{Cc}/u.test(text);
 
 /** Agent 299 (k8s.io/apiserver/pkg/warning). */
 const warningHeader = (message: string): string => `299 - "${headerText(message).replace(/["\\]/g, '\\$&')}"`;
@@ -117,7 +119,8 @@ export class WireReply implements Reply, Answer {
       'cache-control': 'no-cache, private',
       ...(flow && { 'x-kubernetes-pf-flowschema-uid': flow.schema, 'x-kubernetes-pf-prioritylevel-uid': flow.level }),
     };
-    return warnings.length === 0 ? headers : { ...headers, warning: warnings.map(warningHeader) };
+    const said = warnings.filter(fitsHeader);
+    return said.length === 0 ? headers : { ...headers, warning: said.map(warningHeader) };
   }
 
   onStart(callback: (status: number) => void): void {

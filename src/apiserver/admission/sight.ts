@@ -2,6 +2,7 @@
 // (https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-matchpolicy;
 // k8s.io/apiserver/pkg/admission, VersionedAttributes).
 import { apiVersionOf, type KubeObject, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
+import { normalize } from '#apimachinery/schema';
 import { assignOwn } from '#utils';
 import type { AdmissionRequest, AdmittedType, EquivalentResource } from '../registry/generic/admission.ts';
 
@@ -27,13 +28,18 @@ export function requestKind({ group, version, kind, type, object }: AdmissionReq
   return { ...(object?.apiVersion ? parseApiVersion(object.apiVersion) : { group, version }), kind };
 }
 
+/** As the wire shows it: zero values stand where upstream writes them (`status: {}`), though nobody has sent them. */
+const written = (type: AdmittedType | undefined, object: Seen): Seen =>
+  type === undefined || type.custom ? object : normalize(type.schema, type.typeName, object);
+
 /** An object of the request in the request's version, with its kind. */
 function versioned(request: AdmissionRequest, object: Seen | undefined): Seen | undefined {
   if (!object) return undefined;
   const { group, version, kind } = requestKind(request);
   const apiVersion = apiVersionOf(group, version);
   const own = object.apiVersion !== undefined && object.apiVersion !== apiVersion;
-  return own && request.type ? (request.type.fromStorage(object as UnknownObject) as Seen) : { apiVersion, kind, ...object };
+  if (own && request.type) return written(request.type, request.type.fromStorage(object as UnknownObject) as Seen);
+  return { apiVersion, kind, ...written(request.type, object) };
 }
 
 /** The request in the version that the client named. */

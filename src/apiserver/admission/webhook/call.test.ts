@@ -281,3 +281,43 @@ test('conditions see what webhooks before have changed, and no audit annotation 
   expect(asked).toHaveLength(1);
   expect(notes.filter((key) => key.startsWith('mutation.'))).toEqual(['mutation.webhook.admission.k8s.io/round_0_index_0']);
 });
+
+const answeringPatch = (patch: string, patchType = 'JSONPatch') =>
+  answering({ patch: Buffer.from(patch).toString('base64'), patchType });
+
+test.each([
+  ['x', 'received undecodable patch in webhook response: '],
+  ['{}', 'undecodable patch in webhook response: json: cannot unmarshal object into Go value of type jsonpatch.Patch'],
+  ['[1]', 'undecodable patch in webhook response: json: cannot unmarshal number into Go value of type jsonpatch.Operation'],
+])('the patch %j is none: the failure policy decides', async (patch, message) => {
+  await expect(run('mutating', answeringPatch(patch))).rejects.toThrow(message);
+  const { request } = await run('mutating', { ...answeringPatch(patch), failurePolicy: 'Ignore' });
+  expect(request.object?.metadata).toEqual({ name: 'x', namespace: 'ns' });
+});
+
+test('a patch of another type is none either, and an empty one changes nothing', async () => {
+  await expect(run('mutating', answeringPatch('[{"op":"test"}]', 'MergePatch'))).rejects.toThrow('unsupported patch type "MergePatch"');
+  for (const empty of ['[]', 'null']) await run('mutating', answeringPatch(empty));
+});
+
+test('a patch that does not apply is told in full, whatever the failure policy', async () => {
+  const webhook = answeringPatch('[{"op":"add","path":"/data/a","value":"b"}]');
+  await expect(run('mutating', { ...webhook, failurePolicy: 'Ignore' })).rejects.toMatchObject({
+    status: {
+      code: 500,
+      message: 'Internal error occurred: add operation does not apply: doc is missing path: "/data/a": missing value',
+    },
+  });
+});
+
+test('an object is shown as the wire has it, with zero values that nobody sent', async () => {
+  const same = (object: UnknownObject) => object;
+  const kind = { group: 'apps', version: 'v1', kind: 'Deployment' };
+  const type: AdmissionRequest['type'] = {
+    ...{ kind, schema: builtinSchema(), typeName: 'io.k8s.api.apps.v1.Deployment', custom: false },
+    ...{ setDefaults: () => {}, toStorage: same, fromStorage: same },
+  };
+  const object = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'x' }, spec: { replicas: 1 } } as never;
+  await run('validating', at('/allow'), { ...kind, resource: 'deployments', type, object });
+  expect(asked[0]?.request?.object).toMatchObject({ status: {}, spec: { strategy: {} } });
+});

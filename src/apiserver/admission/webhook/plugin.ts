@@ -1,10 +1,11 @@
 // MutatingAdmissionWebhook and ValidatingAdmissionWebhook
 // (https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/; k8s.io/apiserver/pkg/admission/plugin/webhook).
+import type { AdmissionResponse } from '#api/admission/v1';
 import type { MutatingWebhook, ValidatingWebhook } from '#api/admissionregistration/v1';
 import { builtinSchema } from '#api';
 import { badRequest, internalError, StatusError, type Status } from '#apimachinery/errors';
 import type { KubeObject, UnknownObject } from '#apimachinery/meta';
-import { jsonPatch } from '#apimachinery/patch';
+import { applyOperations, type Json, jsonPatchOperationsMax, jsonTypeName } from '#apimachinery/patch';
 import { goEscaped } from '#apimachinery/codec';
 import { decode, DecodeError, parseJson } from '#apimachinery/schema';
 import type { AdmissionRequest, AdmittedType } from '../../registry/generic/admission.ts';
@@ -174,13 +175,14 @@ async function ask(asking: Asking, hook: Hook<AnyWebhook>, sight: Sight, place: 
   }
 }
 
+/** The operations that a webhook answered, and their text. */
 interface Patching {
-  patch?: string;
-  patchType?: string;
+  text: string;
+  operations: readonly object[];
 }
 
 /** Rejects with `CallFailure` where the webhook has not answered, and with its refusal. */
-async function call({ caller, mutating }: Asking, webhook: AnyWebhook, sight: Sight): Promise<Patching> {
+async function call({ caller, mutating }: Asking, webhook: AnyWebhook, sight: Sight): Promise<Patching | undefined> {
   const { name, clientConfig, sideEffects, timeoutSeconds = defaultTimeoutSeconds } = webhook;
   const { request } = sight;
   if (request.dryRun && sideEffects !== 'None' && sideEffects !== 'NoneOnDryRun')
@@ -189,37 +191,63 @@ async function call({ caller, mutating }: Asking, webhook: AnyWebhook, sight: Si
   for (const [key, value] of Object.entries(response.auditAnnotations ?? {})) request.annotate?.(`${name}/${key}`, value);
   for (const warning of response.warnings ?? []) request.warn(warning);
   if (!response.allowed) throw denial(name, response.status as Partial<Status> | undefined);
-  return response;
+  await request.rest?.();
+  return patchOf(name, response, sight);
 }
 
-/** Applies a webhook's patch to the object, in place. True when something changed. */
-async function applyPatch(name: string, sight: Sight, patch: string, patchType: string): Promise<boolean> {
-  const { object, type } = sight;
-  if (patchType !== 'JSONPatch')
-    throw internalError(`failed calling webhook ${JSON.stringify(name)}: unsupported patch type "${patchType}"`);
+/** The patch of an answer, if it has one. Throws `CallFailure` where it cannot be read. */
+function patchOf(name: string, { patch = '', patchType }: AdmissionResponse, { object }: Sight): Patching | undefined {
+  if (patch === '') return undefined;
+  const text = Buffer.from(patch, 'base64').toString('utf8');
+  const operations = readOperations(text);
+  if (operations.length === 0) return undefined;
   if (!object) {
     throw internalError(
       `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`,
     );
   }
+  if (patchType !== 'JSONPatch') throw new CallFailure(`unsupported patch type "${patchType ?? ''}"`);
+  return { text, operations };
+}
+
+function readOperations(text: string): readonly object[] {
+  const undecodable = (why: string) => new CallFailure(`received undecodable patch in webhook response: ${why}`);
+  let value: Json;
+  try {
+    value = parseJson(text).value as Json;
+  } catch (error) {
+    throw undecodable((error as Error).message);
+  }
+  if (value === null) return [];
+  if (!Array.isArray(value)) throw undecodable(misfit(value, 'Patch'));
+  if (value.length > jsonPatchOperationsMax) throw undecodable(`more than ${jsonPatchOperationsMax} operations`);
+  for (const one of value)
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) throw undecodable(misfit(one, 'Operation'));
+  return value as object[];
+}
+
+const misfit = (value: Json, type: string): string => `json: cannot unmarshal ${jsonTypeName(value)} into Go value of type jsonpatch.${type}`;
+
+/** Applies a webhook's patch to the object, in place. True when something changed. */
+async function applyPatch(sight: Sight, operations: readonly object[]): Promise<boolean> {
+  const { object, type } = sight;
   const rest = (): Promise<void> | undefined => sight.request.rest?.();
   const before = JSON.stringify(object);
   let patched: UnknownObject;
   try {
-    const { value: operations } = parseJson(Buffer.from(patch, 'base64').toString('utf8'));
-    if (operations === null) return false;
     await rest();
-    const made = jsonPatch(JSON.parse(before), operations);
+    const outcome = applyOperations(JSON.parse(before), operations);
+    if ('problem' in outcome) throw internalError(outcome.problem);
     await rest();
-    if (JSON.stringify(made) === before) return false;
+    if (JSON.stringify(outcome.result) === before) return false;
     await rest();
-    patched = readPatched(made, type);
+    patched = readPatched(outcome.result, type);
     await rest();
   } catch (error) {
     if (error instanceof DecodeError) throw internalError(error.message);
     throw error;
   }
-  checkKind(patched, object);
+  checkKind(patched, object ?? {});
   type?.setDefaults(patched);
   await writeBack(sight, patched);
   return true;
@@ -262,10 +290,9 @@ export const mutatingAdmissionWebhook: PluginFactory = (context) => {
     let mutated = false;
     try {
       const answer = await ask(asking, hook, sight, place);
-      if (!answer?.patch) return false;
-      const { patch, patchType = '' } = answer;
-      mutated = await applyPatch(webhook.name, sight, patch, patchType);
-      if (request.annotate) tell('patch', { patch: JSON.parse(Buffer.from(patch, 'base64').toString()), patchType }, 'Request');
+      if (!answer) return false;
+      mutated = await applyPatch(sight, answer.operations);
+      if (request.annotate) tell('patch', { patch: JSON.parse(answer.text), patchType: 'JSONPatch' }, 'Request');
       return mutated;
     } finally {
       if (request.annotate) tell('mutation', { mutated }, 'Metadata');
