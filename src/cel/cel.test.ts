@@ -139,6 +139,8 @@ describe('checking', () => {
     ['1 == 1.0', "found no matching overload for '_==_' applied to '(int, double)'"],
     ["[1, 'a']", "expected type 'int' but found 'string'"],
     ['self.min <', 'Syntax error'],
+    ['self.all(', "expecting {'[', '{', '(', ')', '.', "],
+    ['size(1, ', "expecting {'[', '{', '(', '.', "],
     ['self.list.map(x)', 'undeclared reference to'],
   ])('%s is refused', (source, problem) => {
     expect(() => evaluate(source, {}, schema)).toThrow(problem);

@@ -51,9 +51,6 @@ export interface DeleteOptionsFields {
   dryRun?: readonly string[];
   propagationPolicy?: string;
   orphanDependents?: boolean;
-  gracePeriodSeconds?: number;
-  preconditions?: unknown;
-  ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
 }
 
 export function validateDeleteOptions(options: DeleteOptionsFields): FieldError[] {
@@ -66,19 +63,5 @@ export function validateDeleteOptions(options: DeleteOptionsFields): FieldError[
   if (policy !== undefined && policy !== 'Foreground' && policy !== 'Background' && policy !== 'Orphan') {
     errors.push(notSupported(path, policy, ['Foreground', 'Background', 'Orphan', 'nil']));
   }
-  return [...errors, ...validateDryRun(options.dryRun, root('dryRun')), ...ignoreReadErrorProblems(options)];
-}
-
-function ignoreReadErrorProblems(options: DeleteOptionsFields): FieldError[] {
-  const name = 'ignoreStoreReadErrorWithClusterBreakingPotential';
-  if (options[name] !== true) return [];
-  const rivals = {
-    dryRun: (options.dryRun?.length ?? 0) > 0,
-    propagationPolicy: options.propagationPolicy !== undefined,
-    orphanDependents: options.orphanDependents !== undefined,
-    gracePeriodSeconds: options.gracePeriodSeconds !== undefined,
-    preconditions: options.preconditions !== undefined,
-  };
-  const set = Object.entries(rivals).filter(([, isSet]) => isSet);
-  return set.map(([rival]) => invalid(root(name), true, `cannot be set together with .${rival}`));
+  return [...errors, ...validateDryRun(options.dryRun, root('dryRun'))];
 }

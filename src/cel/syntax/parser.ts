@@ -48,6 +48,8 @@ class Parser {
   readonly issues: Issue[];
   readonly #bindings: boolean;
   #next = 0;
+  /** Where the arguments of the innermost call begin: there it may end as well. */
+  #firstArgument = -1;
   #depth = 0;
   readonly #depths = new Map<Node, number>();
 
@@ -232,6 +234,7 @@ class Parser {
   #list(close: string): Node[] {
     const items: Node[] = [];
     if (this.#accept(close)) return items;
+    this.#firstArgument = this.#next;
     do {
       if (close === ']' && this.#is(close)) break;
       items.push(this.#expression());
@@ -262,7 +265,8 @@ class Parser {
     // One token that is too many is named as such where the next could stand in its place.
     const next = this.tokens[this.#next + 1];
     const isExtra = next !== undefined && (['literal', 'ident'].includes(next.kind) || beginnings.has(next.text));
-    return this.#fail(`Syntax error: ${isExtra ? 'extraneous' : 'mismatched'} input '${token.text}' expecting ${primaries}`);
+    const wanted = this.#firstArgument === this.#next ? primaries.replace("'(', ", "'(', ')', ") : primaries;
+    return this.#fail(`Syntax error: ${isExtra ? 'extraneous' : 'mismatched'} input '${token.text}' expecting ${wanted}`);
   }
 
   #identifier(): Node {

@@ -245,3 +245,17 @@ it.each([
   const answer = await ask(method, path, headers, body);
   expect([answer.status, answer.body.message]).toEqual([422, expect.stringContaining(words)]);
 });
+
+it('a Service whose address cannot be claimed is told so as one without an address', async () => {
+  const service = { metadata: { name: '..' }, spec: { ports: [{ port: 80 }] } };
+  const { status, body } = await ask('POST', `${core}/services`, {}, service);
+  expect([status, body.message]).toEqual([
+    422,
+    expect.stringMatching(/^Service "\.\." is invalid: spec\.clusterIPs: Invalid value: \[""\]: failed to allocate IP: IPAddress/),
+  ]);
+});
+
+it('an option of deletions that is off by default has no rivals', async () => {
+  const options = { ignoreStoreReadErrorWithClusterBreakingPotential: true, gracePeriodSeconds: 1 };
+  expect((await ask('DELETE', `${core}/configmaps/none`, {}, options)).status).toBe(404);
+});

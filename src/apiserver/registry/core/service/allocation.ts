@@ -1,7 +1,7 @@
 // What a write of a service takes and gives back: cluster IPs, node ports, the health check port
 // (pkg/registry/core/service/storage/alloc.go).
 import type { Service, ServicePort, ServiceSpec } from '#api/core/v1';
-import { internalError } from '#apimachinery/errors';
+import { internalError, StatusError } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
 import type { IpFamily } from './addresses.ts';
 import { isSettled, refuse, same } from './cluster-ip-rules.ts';
@@ -38,11 +38,12 @@ async function takeIps(
     return taken;
   } catch (error) {
     if (!dryRun) for (const ip of taken) await allocator.release(ip);
-    if (!(error instanceof IpAllocationError)) throw error;
+    // The claim of an address may be refused, too, as for a Service without a name.
+    if (!(error instanceof IpAllocationError || error instanceof StatusError)) throw error;
     const asked = wanted[taken.length]?.ip ?? '';
-    if (error.full) throw internalError(`failed to allocate a serviceIP for Service "${name.name}": ${error.message}`);
+    if (error instanceof IpAllocationError && error.full) throw internalError(`failed to allocate a serviceIP for Service "${name.name}": ${error.message}`);
     const what = asked === '' ? 'failed to allocate IP' : `failed to allocate IP ${asked}`;
-    throw refuse(service, [invalid(ipsPath, service.spec?.clusterIPs ?? [], `${what}: ${error.message}`)]);
+    throw refuse(service, [invalid(ipsPath, service.spec?.clusterIPs ?? [service.spec?.clusterIP ?? ''], `${what}: ${error.message}`)]);
   }
 }
 
