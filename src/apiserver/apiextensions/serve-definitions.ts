@@ -139,8 +139,7 @@ async function serve(
   const convert = options.converterOf(crd);
   const isClosing = (): boolean =>
     isTrue(options.cluster.get<CustomResourceDefinition>(apiGroup, resourceName, '', name)?.status, 'Terminating');
-  for (const version of live)
-    options.table.add({ ...customResource(crd, version, storage, options.schema, convert), isClosing });
+  for (const version of live) options.table.add({ ...customResource(crd, version, storage, options.schema, convert), isClosing });
   served.set(name, { crd, storage, versions: live.map((version) => version.name) });
   publish(options.table, served, builtin, group);
 }
@@ -196,7 +195,11 @@ async function cleanUp(
 }
 
 /** Writes a condition of a definition that is being deleted. */
-async function tell(writer: ClusterWriter, crd: CustomResourceDefinition, condition: CustomResourceDefinitionCondition): Promise<void> {
+async function tell(
+  writer: ClusterWriter,
+  crd: CustomResourceDefinition,
+  condition: CustomResourceDefinitionCondition,
+): Promise<void> {
   const next = (current: CustomResourceDefinition): CustomResourceDefinition | undefined => {
     const status = withCondition(current.status, condition);
     return deepEqual(status, current.status) ? undefined : { ...current, status };

@@ -41,7 +41,8 @@ export async function scaleRequest(call: ResourceCall): Promise<Outcome> {
 /** A custom resource may lack the number that its definition names. */
 function checkReplicas({ custom, definition: { scale } }: ServedResource, object: UnknownObject): void {
   if (!custom || !scale?.specReplicasPath) return;
-  if (scale.specReplicas(object) === undefined) throw internalError(`the spec replicas field ".${scale.specReplicasPath.join('.')}" does not exist`);
+  if (scale.specReplicas(object) === undefined)
+    throw internalError(`the spec replicas field ".${scale.specReplicasPath.join('.')}" does not exist`);
 }
 
 interface NextScale {

@@ -211,7 +211,12 @@ describe('custom resources', () => {
     const body = { metadata: { labels: { a: 'b' } } };
     const scaled = () =>
       client.call({ ...asked, ...(verb === 'patch' && { patch: { type: 'application/merge-patch+json', body } }) });
-    const failure = await eventually(() => scaled().then(() => undefined, (error: unknown) => error));
+    const failure = await eventually(() =>
+      scaled().then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    );
     expect(failure).toMatchObject({ status: { code, message } });
   });
 

@@ -251,7 +251,9 @@ it('a Service whose address cannot be claimed is told so as one without an addre
   const { status, body } = await ask('POST', `${core}/services`, {}, service);
   expect([status, body.message]).toEqual([
     422,
-    expect.stringMatching(/^Service "\.\." is invalid: spec\.clusterIPs: Invalid value: \[""\]: failed to allocate IP: IPAddress/),
+    expect.stringMatching(
+      /^Service "\.\." is invalid: spec\.clusterIPs: Invalid value: \[""\]: failed to allocate IP: IPAddress/,
+    ),
   ]);
 });
 

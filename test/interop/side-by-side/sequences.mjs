@@ -108,17 +108,18 @@ async function play(player, seed, namespace, { kinds, schemas }) {
 }
 
 /** Sends what shows each known difference. */
-async function showKnown(player, namespace) {
+async function showKnown(player, namespace, group) {
   await makeNamespace(player, namespace);
   for (const { shown = () => [] } of knownDifferences) for (const one of shown(namespace)) await player.compare('known', one);
   for (const { steps: told } of knownDifferences) {
     if (told === undefined) continue;
-    const kind = { kind: told.kind, collection: told.collection(namespace) };
+    const kind = { kind: told.kind, collection: told.collection(namespace, group) };
     const thing = { kind, name: 'known', last: [], older: [] };
-    for (const { method, body } of told.list) {
-      const path = method === 'POST' ? kind.collection : `${kind.collection}/${thing.name}`;
-      const bodies = (body === 'own' ? thing.last : [body, body]).map((one) => JSON.stringify(one));
-      await player.step(thing, { form: 'known', method, path, headers: { 'content-type': 'application/json' }, bodies });
+    for (const { method, body, query = '', type = 'application/json' } of told.list) {
+      const path = method === 'POST' ? kind.collection : `${kind.collection}/${thing.name}${query}`;
+      const sent = typeof body === 'function' ? body(group) : body;
+      const bodies = (sent === 'own' ? thing.last : [sent, sent]).map((one) => JSON.stringify(one));
+      await player.step(thing, { form: 'known', method, path, headers: { 'content-type': type }, bodies });
     }
   }
 }
@@ -142,7 +143,7 @@ async function main() {
       await play(player, seed, `sequence-${seed}-${mark}`, known);
       requests += player.requests;
     }
-    await showKnown(playerFor(pair, 'none', report), `sequence-known-${mark}`);
+    await showKnown(playerFor(pair, 'none', report), `sequence-known-${mark}`, custom.valid.apiVersion.split('/')[0]);
     await first.both({ method: 'DELETE', path: `${definitions}/${custom.name}` });
     tell(report, requests);
   } finally {

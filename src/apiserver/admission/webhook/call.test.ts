@@ -296,7 +296,9 @@ test.each([
 });
 
 test('a patch of another type is none either, and an empty one changes nothing', async () => {
-  await expect(run('mutating', answeringPatch('[{"op":"test"}]', 'MergePatch'))).rejects.toThrow('unsupported patch type "MergePatch"');
+  await expect(run('mutating', answeringPatch('[{"op":"test"}]', 'MergePatch'))).rejects.toThrow(
+    'unsupported patch type "MergePatch"',
+  );
   for (const empty of ['[]', 'null']) await run('mutating', answeringPatch(empty));
 });
 

@@ -226,7 +226,8 @@ function readOperations(text: string): readonly object[] {
   return value as object[];
 }
 
-const misfit = (value: Json, type: string): string => `json: cannot unmarshal ${jsonTypeName(value)} into Go value of type jsonpatch.${type}`;
+const misfit = (value: Json, type: string): string =>
+  `json: cannot unmarshal ${jsonTypeName(value)} into Go value of type jsonpatch.${type}`;
 
 /** Applies a webhook's patch to the object, in place. True when something changed. */
 async function applyPatch(sight: Sight, operations: readonly object[]): Promise<boolean> {

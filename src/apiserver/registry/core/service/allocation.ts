@@ -41,9 +41,12 @@ async function takeIps(
     // The claim of an address may be refused, too, as for a Service without a name.
     if (!(error instanceof IpAllocationError || error instanceof StatusError)) throw error;
     const asked = wanted[taken.length]?.ip ?? '';
-    if (error instanceof IpAllocationError && error.full) throw internalError(`failed to allocate a serviceIP for Service "${name.name}": ${error.message}`);
+    if (error instanceof IpAllocationError && error.full)
+      throw internalError(`failed to allocate a serviceIP for Service "${name.name}": ${error.message}`);
     const what = asked === '' ? 'failed to allocate IP' : `failed to allocate IP ${asked}`;
-    throw refuse(service, [invalid(ipsPath, service.spec?.clusterIPs ?? [service.spec?.clusterIP ?? ''], `${what}: ${error.message}`)]);
+    throw refuse(service, [
+      invalid(ipsPath, service.spec?.clusterIPs ?? [service.spec?.clusterIP ?? ''], `${what}: ${error.message}`),
+    ]);
   }
 }
 
