@@ -5,11 +5,9 @@ import { createTurns } from '#host';
 import { assert, type Clock, type Logger } from '#utils';
 import { ClosedError, CompactedError, FutureRevisionError, TooManyRequestsError } from '../errors.ts';
 import type { StoreError } from '../errors.ts';
-import { orderOf, rangeOf } from '../keys.ts';
 import { waitingRequestsMax } from '../limits.ts';
 import type {
   EmbeddedStore,
-  KeyValue,
   LeaseStatus,
   Operation,
   OperationResponse,
@@ -25,12 +23,11 @@ import type {
 import { checkLeases, checkTxn, weigh } from './check-txn.ts';
 import { Committer, type Ticket } from './committer.ts';
 import { History } from './history.ts';
+import { Keyspace } from './keyspace.ts';
 import { Leases } from './leases.ts';
 import type { RevisionLog, StoreContents } from './log.ts';
 import { checkRange, liveKvs, type ReadView, readRange } from './range.ts';
-import { alive, deleteVersion, holds, isLive, putVersion } from './record.ts';
-import type { KeyRecord, Version } from './record.ts';
-import { SortedIndex } from './sorted-index.ts';
+import { holds, type Version } from './record.ts';
 import { Trimmer } from './trimmer.ts';
 import { Watchers } from './watchers.ts';
 
@@ -47,10 +44,10 @@ export class MvccStore implements EmbeddedStore {
   readonly consistency = 'local';
   readonly #log: RevisionLog | undefined;
   readonly #logger: Logger;
-  readonly #index = new SortedIndex<KeyRecord>(isLive);
   readonly #history: History;
   readonly #watchers: Watchers;
   readonly #leases: Leases;
+  readonly #keys: Keyspace;
   readonly #committer: Committer;
   readonly #trimmer: Trimmer;
   /** Newest revision given out. */
@@ -58,7 +55,6 @@ export class MvccStore implements EmbeddedStore {
   /** Newest revision that is durable and published. */
   #durable: number;
   #compacted: number;
-  #liveKeys = 0;
   #stopped: ClosedError | undefined;
   #closing: Promise<void> | undefined;
 
@@ -71,6 +67,7 @@ export class MvccStore implements EmbeddedStore {
     this.#compacted = contents.compactedRevision;
     this.#history = new History(contents.historyStart);
     this.#leases = new Leases(clock, (id) => this.#expire(id));
+    this.#keys = new Keyspace(this.#leases);
     this.#committer = new Committer({
       log,
       turns: createTurns(clock),
@@ -85,7 +82,7 @@ export class MvccStore implements EmbeddedStore {
       logger,
     });
     const { compactedRevision } = contents;
-    this.#trimmer = new Trimmer({ index: this.#index, history: this.#history, log, compactedRevision });
+    this.#trimmer = new Trimmer({ index: this.#keys.index, history: this.#history, log, compactedRevision });
     log?.begin(this.#trimmer);
     this.#load(contents);
   }
@@ -99,7 +96,7 @@ export class MvccStore implements EmbeddedStore {
   }
 
   stats(): StoreUsage {
-    return { ...(this.#log?.usage() ?? { bytes: 0, bytesInUse: 0 }), keys: this.#liveKeys };
+    return { ...(this.#log?.usage() ?? { bytes: 0, bytesInUse: 0 }), keys: this.#keys.live };
   }
 
   writeRefusal(): StoreError | undefined {
@@ -127,7 +124,7 @@ export class MvccStore implements EmbeddedStore {
     return settle(() => {
       this.#assertOpen();
       checkTxn(request);
-      const succeeded = request.compare.every((compare) => holds(compare, this.#index.get(compare.key)));
+      const succeeded = request.compare.every((compare) => holds(compare, this.#keys.get(compare.key)));
       const operations = succeeded ? request.success : (request.failure ?? []);
       checkLeases(operations, (id) => this.#leases.has(id));
       this.#admit(operations);
@@ -189,7 +186,8 @@ export class MvccStore implements EmbeddedStore {
       this.#assertWritable(0, true);
       const versions: Version[] = [];
       const { keys, restore: undo } = this.#leases.remove(id);
-      for (const key of keys) this.#delete(this.#index.get(key), versions);
+      const revision = this.#accepted + 1;
+      for (const key of keys) this.#keys.deleteKey(key, { revision, versions });
       if (versions.length > 0) this.#accepted++;
       return this.#submit({ versions, revoked: id, undo }, undefined);
     });
@@ -203,7 +201,7 @@ export class MvccStore implements EmbeddedStore {
   }
 
   snapshot(): StoreSnapshot {
-    const [kvs, leases] = [liveKvs(this.#index), this.#leases.grants()];
+    const [kvs, leases] = [liveKvs(this.#keys.index), this.#leases.grants()];
     return { revision: this.#durable, compactedRevision: this.#compacted, kvs, leases };
   }
 
@@ -243,59 +241,26 @@ export class MvccStore implements EmbeddedStore {
     const revision = from === 'head' ? this.#accepted : this.#durable;
     // With nothing pending the two states are the same one, and the durable one is cheaper to count.
     const state = this.#accepted === this.#durable ? 'durable' : from;
-    return { index: this.#index, from: state, revision, compactedRevision: this.#compacted };
+    return { index: this.#keys.index, from: state, revision, compactedRevision: this.#compacted };
   }
 
   /** `versions` collects what the running transaction wrote; its revision is the one after `#accepted`. */
   #apply(operation: Operation, versions: Version[]): OperationResponse {
+    const writing = { revision: this.#accepted + 1, versions };
     switch (operation.op) {
-      case 'put': {
-        const record = this.#index.get(operation.key) ?? this.#insert(operation.key);
-        const version = putVersion(record, operation.value, operation.lease ?? 0, this.#accepted + 1, versions.length);
-        this.#advance(record, version, versions);
+      case 'put':
+        this.#keys.put(operation, writing);
         return { op: 'put' };
+      case 'delete': {
+        const prevKvs = this.#keys.deleteRange(operation, writing);
+        return { op: 'delete', deleted: prevKvs.length, prevKvs: operation.prevKv ? prevKvs : [] };
       }
-      case 'delete':
-        return this.#deleteRange(operation, versions);
       case 'range': {
         const view = this.#view('head');
         const seen = versions.length > 0 ? { ...view, from: 'head' as const, revision: view.revision + 1 } : view;
         return { op: 'range', response: readRange(operation.request, seen) };
       }
     }
-  }
-
-  #deleteRange(operation: Extract<Operation, { op: 'delete' }>, versions: Version[]): OperationResponse {
-    const range = rangeOf(operation.key, operation.rangeEnd);
-    const records: KeyRecord[] = [];
-    if (range) this.#index.walk(range, (record) => records.push(record) > 0);
-    const prevKvs: KeyValue[] = [];
-    for (const record of range ? records : [this.#index.get(operation.key)]) {
-      const before = this.#delete(record, versions);
-      if (before) prevKvs.push(before);
-    }
-    return { op: 'delete', deleted: prevKvs.length, prevKvs: operation.prevKv ? prevKvs : [] };
-  }
-
-  /** Answers what was deleted; undefined when there was nothing. */
-  #delete(record: KeyRecord | undefined, versions: Version[]): KeyValue | undefined {
-    const before = alive(record?.head);
-    if (record && before) this.#advance(record, deleteVersion(record, this.#accepted + 1, versions.length), versions);
-    return before;
-  }
-
-  #insert(key: string): KeyRecord {
-    const record: KeyRecord = { key, order: orderOf(key), head: undefined, durable: undefined };
-    this.#index.insert(record);
-    return record;
-  }
-
-  #advance(record: KeyRecord, version: Version, versions: Version[]): void {
-    const before = alive(record.head);
-    if (before) this.#leases.detach(before.lease, record.key);
-    this.#leases.attach(version.kv.lease, record.key);
-    record.head = version;
-    versions.push(version);
   }
 
   /** Resolves with `result` once everything accepted so far, and this, is durable and published. */
@@ -312,7 +277,7 @@ export class MvccStore implements EmbeddedStore {
     for (const ticket of tickets) {
       if (ticket.versions.length === 0) continue;
       for (const version of ticket.versions) {
-        this.#settleVersion(version);
+        this.#keys.publish(version);
         versions.push(version);
       }
       this.#history.push(ticket.versions);
@@ -328,25 +293,9 @@ export class MvccStore implements EmbeddedStore {
   #takeBack(tickets: readonly Ticket[]): void {
     for (const ticket of tickets.toReversed()) {
       ticket.undo?.();
-      for (const { record } of ticket.versions) this.#restore(record);
+      for (const { record } of ticket.versions) this.#keys.restore(record);
     }
     this.#accepted = this.#durable;
-  }
-
-  #restore(record: KeyRecord): void {
-    this.#leases.detach(alive(record.head)?.lease ?? 0, record.key);
-    this.#leases.attach(alive(record.durable)?.lease ?? 0, record.key);
-    record.head = record.durable;
-    if (!record.head) this.#index.delete(record);
-  }
-
-  #settleVersion(version: Version): void {
-    const { record } = version;
-    const before = isLive(record);
-    record.durable = version;
-    if (before === !version.deleted) return;
-    this.#liveKeys += before ? -1 : 1;
-    this.#index.adjust(record, before ? -1 : 1);
   }
 
   #expire(id: number): void {
@@ -366,13 +315,11 @@ export class MvccStore implements EmbeddedStore {
   #load({ changes, leases, historyStart, revision }: StoreContents): void {
     for (const lease of leases) this.#leases.add(lease);
     let entry: Version[] = [];
-    for (const { kv, deleted, sub } of changes) {
-      const record = this.#index.get(kv.key) ?? this.#insert(kv.key);
-      const version: Version = { kv, deleted, sub, record, prev: record.head };
-      record.head = version;
-      this.#settleVersion(version);
-      if (kv.modRevision < historyStart) continue;
-      if (entry.length > 0 && entry[0]?.kv.modRevision !== kv.modRevision) {
+    for (const change of changes) {
+      const version = this.#keys.load(change);
+      const { modRevision } = version.kv;
+      if (modRevision < historyStart) continue;
+      if (entry.length > 0 && entry[0]?.kv.modRevision !== modRevision) {
         this.#history.push(entry);
         entry = [];
       }
@@ -380,10 +327,7 @@ export class MvccStore implements EmbeddedStore {
     }
     if (entry.length > 0) this.#history.push(entry);
     assert(this.#history.last === Math.max(revision, historyStart - 1), 'history has no gaps');
-    this.#index.walk({ start: '', end: undefined }, (record) => {
-      this.#leases.attach(alive(record.head)?.lease ?? 0, record.key);
-      return true;
-    });
+    this.#keys.attachAll();
     this.#trimmer.trimAll();
   }
 }
