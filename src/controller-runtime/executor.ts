@@ -1,22 +1,16 @@
 // The shell around every control loop: informers feed keys, keys become views, views become plans, plans are carried out.
 import {
-  questionKey,
-  refKey,
   type Action,
   type ActionDeps,
-  type Answer,
-  type Asker,
   type ControllerDefinition,
   type Effect,
   type Named,
   objectOf,
   type Plan,
-  type Question,
-  type Ref,
   type ViewContext,
   type WatchDefinition,
 } from './types.ts';
-import { isConflict, isNotFound, StatusError } from '#apimachinery/errors';
+import { isConflict, StatusError } from '#apimachinery/errors';
 import { apiVersionOf, type KubeObject } from '#apimachinery/meta';
 import {
   createWorkQueue,
@@ -26,7 +20,7 @@ import {
   type KubeClient,
   type WorkQueue,
 } from '#client';
-import { bound, type Metrics, noteCaught, type WorkQueueMetrics } from '#component-base';
+import { type Metrics, noteCaught, type WorkQueueMetrics } from '#component-base';
 import type { Clock, Logger, Timer } from '#utils';
 import { type Burst, burst } from './bursts.ts';
 import { InformerCache } from './cache.ts';
@@ -34,8 +28,10 @@ import type { Decisions } from './decisions.ts';
 import { sharedDiscovery } from './discovery.ts';
 import { exposeGauges } from './gauges.ts';
 import { applyEffects, isStale, type Failure } from './effects.ts';
-import { concurrencyDefault, holdBackMs, liveRoundsMax } from './limits.ts';
+import { HeldKeys } from './held-keys.ts';
+import { concurrencyDefault } from './limits.ts';
 import { OwnWrites } from './own-writes.ts';
+import { Planner } from './planner.ts';
 
 export interface ExecutorDeps {
   client: KubeClient;
@@ -85,14 +81,12 @@ class Executor<View> implements RunningController {
   readonly #cache: InformerCache;
   readonly #queue: WorkQueue;
   readonly #writes: OwnWrites;
-  readonly #held = new Map<string, number>();
-  #releasing = false;
+  readonly #held: HeldKeys;
+  readonly #planner: Planner<View>;
   readonly #failures = new Map<string, Failure>();
   readonly #abort = new AbortController();
-  readonly #memory = new Map<string, unknown>();
   readonly #bursts: Burst[] = [];
   readonly #actions: ReadonlyMap<string, Action>;
-  readonly #askers: ReadonlyMap<string, Asker>;
   /** Workers wait for it: new watches must be filled before a loop over everything may conclude from absence. */
   #filled: Promise<void> = Promise.resolve();
   readonly #timers: { tick?: Timer; discover?: Timer } = {};
@@ -106,9 +100,16 @@ class Executor<View> implements RunningController {
     this.#queue = createWorkQueue({ clock: deps.clock, ...definition.backoff, metrics: deps.queueMetrics?.(definition.name) });
     this.#writes = new OwnWrites(this.#cache);
     const { client, clock, metrics } = deps;
+    this.#held = new HeldKeys(this.#writes, this.#queue, clock);
     const actionDeps: ActionDeps = { client, clock, logger: this.#deps.logger, ...(metrics && { metrics }) };
     this.#actions = byName(definition.actions?.(actionDeps));
-    this.#askers = byName(definition.questions?.(actionDeps));
+    this.#planner = new Planner(definition, {
+      client,
+      clock,
+      cache: this.#cache,
+      askers: byName(definition.questions?.(actionDeps)),
+      signal: this.#abort.signal,
+    });
   }
   get name(): string {
     return this.#definition.name;
@@ -143,7 +144,7 @@ class Executor<View> implements RunningController {
     const measured = burstMs && burst(this.#deps.clock, burstMs);
     if (measured) this.#bursts.push(measured);
     const enqueue = (object: KubeObject, old?: KubeObject): void => {
-      this.#releaseHeld();
+      this.#held.release();
       if (keys) this.#enqueue(resource, () => keys(object, old, this.#cache), measured);
     };
     this.#removeHandlers.push(
@@ -214,21 +215,6 @@ class Executor<View> implements RunningController {
     }
     if (!signal.aborted) this.#timers.discover = clock.setTimer(discover.everyMs, () => void this.#discover());
   }
-  /** Keys that waited for the cache to see their writes go on as soon as it has: looked at once for all events of one turn. */
-  #releaseHeld(): void {
-    if (this.#held.size === 0 || this.#releasing) return;
-    this.#releasing = true;
-    queueMicrotask(
-      bound(() => {
-        this.#releasing = false;
-        for (const key of this.#held.keys())
-          if (this.#writes.seen(key)) {
-            this.#held.delete(key);
-            this.#queue.add(key);
-          }
-      }),
-    );
-  }
   #tick(): void {
     const { periodic } = this.#definition;
     if (!periodic || this.#abort.signal.aborted) return;
@@ -239,7 +225,7 @@ class Executor<View> implements RunningController {
     for (let key = await this.#queue.next(); key !== undefined; key = await this.#queue.next()) {
       try {
         await this.#filled;
-        if (this.#mustHold(key)) continue;
+        if (this.#held.mustWait(key)) continue;
         await this.#process(key).finally(() => this.#looked(key));
       } catch (error) {
         // A bug in a loop must not stop the others, nor spin.
@@ -253,26 +239,10 @@ class Executor<View> implements RunningController {
   #looked(key: string): void {
     for (const measured of this.#bursts) measured.done(key);
   }
-  #mustHold(key: string): boolean {
-    if (this.#writes.seen(key)) {
-      this.#held.delete(key);
-      return false;
-    }
-    const nowMs = this.#deps.clock.monotonic();
-    const since = this.#held.get(key) ?? nowMs;
-    if (nowMs - since >= holdBackMs) {
-      this.#held.delete(key);
-      this.#writes.forget(key);
-      return false;
-    }
-    this.#held.set(key, since);
-    this.#queue.addAfter(key, holdBackMs - (nowMs - since));
-    return true;
-  }
   async #process(key: string): Promise<void> {
-    const plan = await this.#plan(key);
-    this.#remember(key, plan.remember);
     const before = this.#failures.get(key);
+    const plan = await this.#planner.plan(key, before && describe(before));
+    this.#planner.remember(key, plan.remember);
     this.#explain(key, plan, before?.error.message ?? plan.failure);
     let { requeueAfterMs } = plan;
     const failed = await applyEffects(key, plan.effects, {
@@ -280,7 +250,7 @@ class Executor<View> implements RunningController {
       writes: this.#writes,
       actions: this.#actions,
       signal: this.#abort.signal,
-      remember: (memory) => this.#remember(key, memory),
+      remember: (memory) => this.#planner.remember(key, memory),
       requeueAfter(delayMs) {
         requeueAfterMs = Math.min(requeueAfterMs ?? delayMs, delayMs);
       },
@@ -302,58 +272,6 @@ class Executor<View> implements RunningController {
       effects: plan.effects.map(short),
       ...(failure !== undefined && { failure }),
     });
-  }
-  #remember(key: string, memory: unknown): void {
-    if (memory === undefined || memory === null) this.#memory.delete(key);
-    else this.#memory.set(key, memory);
-  }
-  async #plan(key: string): Promise<Plan> {
-    const live = new Map<string, KubeObject | undefined>();
-    const answers = new Map<string, Answer>();
-    const failed = this.#failures.get(key);
-    const context: ViewContext = {
-      live,
-      answers,
-      memory: this.#memory.get(key),
-      ...(failed && { lastFailure: describe(failed) }),
-    };
-    for (let round = 0; round < liveRoundsMax; round++) {
-      const plan = this.#decide(key, context);
-      const missing = (plan.needsLive ?? []).filter((ref) => !live.has(refKey(ref)));
-      const unasked = (plan.needsAnswers ?? []).filter((question) => !answers.has(questionKey(question)));
-      if (missing.length === 0 && unasked.length === 0) return plan;
-      await Promise.all([
-        ...missing.map(async (ref) => live.set(refKey(ref), await this.#read(ref))),
-        ...unasked.map(async (question) => answers.set(questionKey(question), await this.#ask(question))),
-      ]);
-    }
-    throw new Error(`${this.name} asked for live reads more than ${liveRoundsMax} times for ${key}`);
-  }
-  #decide(key: string, context: ViewContext): Plan {
-    try {
-      return this.#definition.reconcile(this.#definition.view(key, this.#cache, context), this.#deps.clock.now());
-    } catch (error) {
-      noteCaught(`reconcile of ${key}`, error);
-      throw error;
-    }
-  }
-  async #read({ resource: { group, version, resource }, namespace, name, subresource }: Ref): Promise<KubeObject | undefined> {
-    const optional = { ...(namespace && { namespace }), ...(subresource && { subresource }) };
-    try {
-      return await this.#deps.client.transport.call<KubeObject>({ verb: 'get', group, version, resource, name, ...optional });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  }
-  async #ask({ name, input }: Question): Promise<Answer> {
-    try {
-      const asker = this.#askers.get(name);
-      if (!asker) throw new Error(`nobody answers ${name}`);
-      return { value: await asker(input, this.#abort.signal) };
-    } catch (thrown) {
-      return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
-    }
   }
   #settle(key: string, { afterConflictMs }: Plan, requeueAfterMs: number | undefined, failure: Failure | undefined): void {
     if (failure) {
