@@ -1,21 +1,13 @@
 // Pods as real processes, through any CRI runtime; made and measured with containerd (upstream pkg/kubelet/kuberuntime).
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
 import type { Container, Pod } from '#api/core/v1';
-import { isHostNetworkPod } from '#component-helpers/pod';
-import { type CriClient, isNotFound, type Mount } from '#cri';
+import { type CriClient, isNotFound } from '#cri';
 import { removeTree } from '#host';
-import type { Clock, Logger, Rng } from '#utils';
-import type { CgroupManager } from '../../cgroups/manager.ts';
+import type { Clock, Logger } from '#utils';
 import type { PodRecord } from '../../container/types.ts';
-import { hostNetworkHostsFile, podHostsFile } from '../../network/hosts-file.ts';
 import { linkLog, removeDeadLinks, unlinkLog } from '../../logs/links.ts';
 import { podLogDirectory, removeLog } from '../../logs/log-file.ts';
 import { rotateLogs } from '../../logs/rotate.ts';
-import { podNames } from '../../network/names.ts';
-import type { DnsConfig } from '../../network/dns.ts';
-import { containerDevices, containerMounts } from '../../volumes/container-mounts.ts';
-import type { VolumeManager } from '../../volumes/manager.ts';
 import {
   type ContainerUsage,
   type CreateRequest,
@@ -28,33 +20,20 @@ import {
   StartFailure,
 } from '../../container/runtime.ts';
 import { CpuRates } from '../../stats/cpu-rates.ts';
-import { containerConfig } from './container-config.ts';
+import { type ConfigureDeps, configureContainer, configureSandbox } from './configure.ts';
 import { criImages } from './images.ts';
 import { podUidLabel } from './labels.ts';
 import { containerResources } from './resources.ts';
-import { containerRecord, identityOf, loggingContainer, messageDirectory, recordOf, sandboxRecord } from './records.ts';
-import { sandboxConfig } from './sandbox-config.ts';
-import { verifyRunAsNonRoot } from './security-context.ts';
+import { containerRecord, identityOf, loggingContainer, recordOf, sandboxRecord } from './records.ts';
 import { criStreams } from './streams.ts';
+import { usageOf } from './usage.ts';
 
-export interface ContainerdRuntimeDeps {
+export interface ContainerdRuntimeDeps extends ConfigureDeps {
   cri: CriClient;
   clock: Clock;
-  rng: Rng;
   logger: Logger;
-  cgroups: CgroupManager;
-  volumes: VolumeManager;
-  /** A container's environment; rejects with what CreateContainerConfigError says. */
-  environment(pod: Pod, container: Container, podIPs: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  dns(pod: Pod): Promise<DnsConfig>;
   /** The handler of a RuntimeClass. */
   runtimeHandler(className: string): Promise<string>;
-  podLogsDir: string;
-  clusterDomain: string;
-  seccompDir: string;
-  /** Containers without a seccomp profile get RuntimeDefault. */
-  seccompDefault?: boolean;
-  memoryCapacityBytes: number;
 }
 
 const exitSettleMsMax = 2_000;
@@ -176,7 +155,7 @@ export class ContainerdRuntime implements PodRuntime {
   }
 
   async createSandbox(pod: Pod, attempt: number): Promise<string> {
-    const config = await this.#sandboxConfig(pod, attempt);
+    const config = await configureSandbox(pod, attempt, this.#deps);
     await mkdir(config.logDirectory, { recursive: true, mode: 0o755 });
     const handler = await this.#handler(pod.spec?.runtimeClassName);
     const id = await this.#cri.runtime.runPodSandbox(config, handler);
@@ -200,14 +179,14 @@ export class ContainerdRuntime implements PodRuntime {
 
   async createContainer(request: CreateRequest): Promise<string> {
     const { pod } = request;
-    const configured = await this.#configure(request).catch((error: unknown) => {
+    const configured = await configureContainer(request, this.#deps).catch((error: unknown) => {
       throw new StartFailure('CreateContainerConfigError', text(error), { cause: error });
     });
     try {
       const id = await this.#cri.runtime.createContainer(
         request.sandboxId,
         configured,
-        await this.#sandboxConfig(pod, request.sandboxAttempt),
+        await configureSandbox(pod, request.sandboxAttempt, this.#deps),
       );
       this.#owners.set(id, pod.metadata.uid ?? '');
       return id;
@@ -257,24 +236,8 @@ export class ContainerdRuntime implements PodRuntime {
     return this.#cri.runtime.execSync(id, command, Math.ceil(timeoutMs / 1000));
   }
   async usage(): Promise<Map<string, ContainerUsage>> {
-    const number = (value: { value: string } | null | undefined): number | undefined => (value ? Number(value.value) : undefined);
     const stats = await this.#cri.runtime.listContainerStats();
-    this.#rates.keep(stats.map(({ attributes }) => attributes.id));
-    return new Map(
-      stats.map(({ attributes, cpu, memory, writableLayer }) => [
-        attributes.id,
-        {
-          cpuNanoCores:
-            number(cpu?.usageNanoCores) ??
-            this.#rates.rate(attributes.id, number(cpu?.usageCoreNanoSeconds), Number(cpu?.timestamp ?? 0)),
-          cpuUsageCoreNanoSeconds: number(cpu?.usageCoreNanoSeconds),
-          memoryWorkingSetBytes: number(memory?.workingSetBytes),
-          memoryUsageBytes: number(memory?.usageBytes),
-          memoryRssBytes: number(memory?.rssBytes),
-          writableLayerBytes: number(writableLayer?.usedBytes),
-        },
-      ]),
-    );
+    return usageOf(stats, this.#rates);
   }
   rotateLogs(bytesMax: number, filesMax: number): Promise<void> {
     return rotateLogs(this.#cri, this.#deps.clock, bytesMax, filesMax);
@@ -293,78 +256,9 @@ export class ContainerdRuntime implements PodRuntime {
       throw new Error(`failed to lookup RuntimeClass ${name}: ${text(error)}`, { cause: error });
     });
   }
-  async #sandboxConfig(pod: Pod, attempt: number): Promise<ReturnType<typeof sandboxConfig>> {
-    const { podLogsDir, clusterDomain, cgroups, dns } = this.#deps;
-    return sandboxConfig(pod, {
-      attempt,
-      hostname: podNames(pod, clusterDomain).kernelName,
-      dns: await dns(pod),
-      podLogsDir,
-      cgroupParent: cgroups.parentOf(pod),
-    });
-  }
   async #logDirectory(sandboxId: string): Promise<string | undefined> {
     const status = await this.#cri.runtime.podSandboxStatus(sandboxId).catch(() => undefined);
     const identity = status && identityOf(status.labels);
     return identity && podLogDirectory(this.#deps.podLogsDir, identity);
-  }
-
-  async #configure(request: CreateRequest): Promise<ReturnType<typeof containerConfig>> {
-    const { pod, container, image, restartCount, podIPs, targetId } = request;
-    const { volumes, memoryCapacityBytes, seccompDir, seccompDefault = false, podLogsDir } = this.#deps;
-    const uid = pod.metadata.uid ?? '';
-    verifyRunAsNonRoot(pod, container, image);
-    const environment = await this.#deps.environment(pod, container, podIPs);
-    for (const [name, { id }] of request.imageVolumes) await volumes.mountImage(pod, name, id);
-    const mounts = await containerMounts({
-      container,
-      volumes: volumes.mounted(uid),
-      environment,
-      subPath: (part) => volumes.subPath(uid, part),
-    });
-    const devices = containerDevices(container, volumes.mounted(uid));
-    if (!mounts.some(({ containerPath }) => containerPath === '/etc/hosts')) mounts.push(await this.#hostsMount(pod, podIPs));
-    if (container.terminationMessagePath) mounts.push(await this.#messageMount(uid, container));
-    const { name = '', namespace = '' } = pod.metadata;
-    await mkdir(join(podLogDirectory(podLogsDir, { name, namespace, uid }), container.name), { recursive: true, mode: 0o755 });
-    return containerConfig({
-      pod,
-      container,
-      image,
-      restartCount,
-      environment,
-      mounts,
-      devices,
-      memoryCapacityBytes,
-      seccompDir,
-      seccompDefault,
-      targetId,
-    });
-  }
-  /** One hosts file per pod, written anew for every container: the address is known only once there is a sandbox. */
-  async #hostsMount(pod: Pod, podIPs: readonly string[]): Promise<Mount> {
-    const { volumes, clusterDomain } = this.#deps;
-    const path = join(volumes.podDir(pod.metadata.uid ?? ''), 'etc-hosts');
-    const { hostname, domain } = podNames(pod, clusterDomain);
-    const aliases = pod.spec?.hostAliases;
-    const content = isHostNetworkPod(pod)
-      ? hostNetworkHostsFile(await readFile('/etc/hosts', 'utf8').catch(() => ''), aliases)
-      : podHostsFile(podIPs, hostname, domain, aliases);
-    await writeFile(path, content, { mode: 0o644 });
-    return { containerPath: '/etc/hosts', hostPath: path, readonly: false };
-  }
-  async #messageMount(uid: string, container: Container): Promise<Mount> {
-    const directory = messageDirectory(this.#deps.volumes.podDir(uid), container.name);
-    await mkdir(directory, { recursive: true, mode: 0o750 });
-    const path = join(
-      directory,
-      this.#deps.rng
-        .int(2 ** 32)
-        .toString(16)
-        .padStart(8, '0'),
-    );
-    await writeFile(path, '');
-    await chmod(path, 0o666);
-    return { containerPath: container.terminationMessagePath ?? '', hostPath: path };
   }
 }
