@@ -11,7 +11,7 @@ import { parseRegistryMirror } from './nodes/index.ts';
 import type { Progress } from './terminal/progress.ts';
 import { type ClusterSettings, loadSettings, podCidrFor, type RuntimeChoice } from './state/settings.ts';
 import { topologyOf } from './state/topology.ts';
-import type { UpOptions } from './up.ts';
+import type { UpOptions } from './start/types.ts';
 
 /** The port of the API of a control plane that machines join, which is kubeadm's default, too. */
 const apiserverPort = 6443;

@@ -12,7 +12,7 @@ import { findProgram } from './capabilities.ts';
 import { buildBusyboxImage } from './images/index.ts';
 import { identities } from './certificates/identities.ts';
 import type { Progress } from './terminal/progress.ts';
-import type { RunningCluster } from './up.ts';
+import type { RunningCluster } from './start/types.ts';
 import { waitFor } from './state/wait.ts';
 
 export interface DemoOptions {

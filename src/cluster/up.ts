@@ -1,100 +1,24 @@
 // `sagong up`: a whole cluster in this process and on the nodes beside it.
 import { appendFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
-import type { Node } from '#api/core/v1';
-import { createInformerFactory } from '#client';
 import { Supervisor } from '#component-base';
 import { ensureDir, execCommand } from '#host';
-import type { Clock, Logger, Rng } from '#utils';
-import type { ComponentArgs } from './component-args/args.ts';
-import { type ClusterPki, openPki } from './certificates/certificates.ts';
-import {
-  type AuditFiles,
-  type ControlPlane,
-  type ControlPlaneOptions,
-  type PlaneAccess,
-  startControlPlane,
-} from './control-plane.ts';
+import type { PlaneAccess } from './control-plane.ts';
 import { settle } from './choices.ts';
 import { controlRoutes } from './control-routes.ts';
 import { serveControl } from './control-socket.ts';
-import { openEtcdLocation } from './store/etcd-location.ts';
 import { rememberDir } from './state/elsewhere.ts';
-import type { UpFlags } from './flags/index.ts';
-import { identities } from './certificates/identities.ts';
-import type { ControlPlaneEndpoint } from './cloud/endpoint.ts';
 import type { ClusterNodes } from './cloud/nodes.ts';
 import { ownMachineDir } from './machines/choice.ts';
-import { ownControlPlane } from './machines/own-plane.ts';
 import { containerdPaths } from './nodes/index.ts';
 import { assertSocketPaths, clusterPaths, clustersHome, isUntouched, nodeDir } from './state/paths.ts';
-import type { Progress } from './terminal/progress.ts';
-import { keepRenewing, renewAging } from './certificates/renewal.ts';
+import { renewAging } from './certificates/renewal.ts';
 import { assertNotRunning, claimRunState, removeRunState } from './state/run-state.ts';
-import {
-  type ClusterSettings,
-  type EtcdLocation,
-  loadSettings,
-  nodesOf,
-  type NodeMount,
-  type PortMapping,
-  saveSettings,
-} from './state/settings.ts';
-import { rewriteSecrets, secretEncryption } from './certificates/secret-encryption.ts';
+import { type ClusterSettings, loadSettings, nodesOf, saveSettings } from './state/settings.ts';
+import { arrivalOf, nodesReady } from './start/nodes-ready.ts';
+import { certificatesOf, controlPlaneOptions, remoteOf, startOwnPlane } from './start/plane.ts';
+import type { RunningCluster, StartDeps, UpDeps, UpOptions } from './start/types.ts';
 import { startFailure } from './start-failure.ts';
 import { UserAccess } from './access/user-access.ts';
-import { isHeardSince, isNodeReadySince, waitFor } from './state/wait.ts';
-
-/** What was given of the flags; those that name files and flags of components, as what they name. */
-export interface UpOptions extends UpFlags {
-  name: string;
-  /** Absolute. */
-  dataDir: string;
-  /** Ports of this machine that lead to nodes. Absent: those of the last start, if any. */
-  portMappings?: PortMapping[] | undefined;
-  /** Folders of this machine that nodes see. Absent: those of the last start, if any. */
-  mounts?: NodeMount[] | undefined;
-  /** An etcd to keep the data in; absent: as before, or a store of its own. */
-  etcd?: EtcdLocation | undefined;
-  /** The audit log of this run; absent where requests are not recorded. */
-  audit?: AuditFiles | undefined;
-  /** Flags of components. Components that are absent keep those of the last start. */
-  componentArgs?: ComponentArgs;
-  /** Further flags of each node's kubelet, in the order of the nodes. Absent: those of the last start, if any. */
-  nodeArgs?: readonly (readonly string[])[] | undefined;
-  /** How to run this program, for node agents. */
-  program: readonly string[];
-  env: Record<string, string | undefined>;
-}
-
-export interface UpDeps {
-  clock: Clock;
-  rng: Rng;
-  logger: Logger;
-  progress: Progress;
-  descriptions?(): Promise<string | undefined>;
-  /** Aborting ends a start that is under way. */
-  signal?: AbortSignal;
-}
-
-export interface RunningCluster {
-  readonly settings: ClusterSettings;
-  readonly plane: PlaneAccess;
-  /** Resolves when the control plane of this process cannot go on, with the reason. */
-  readonly failed: Promise<Error>;
-  readonly kubeconfig: string;
-  /** Whether the user's own kubeconfig has it as its current context. */
-  readonly contextSet: boolean;
-  /** Absent: a control plane alone. */
-  readonly nodes: ClusterNodes | undefined;
-  /** Where people find the apiserver now. */
-  server(): string;
-  /** Tells other commands that the cluster is ready. */
-  announce(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-const nodesReadyTimeoutMs = 90_000;
 
 /** Starts the cluster; resolves when its nodes are Ready. Whatever was started is stopped again when that fails. */
 export async function up(options: UpOptions, deps: UpDeps): Promise<RunningCluster> {
@@ -145,24 +69,6 @@ function socketsOf(settings: ClusterSettings): string[] {
   const nodes = runtime === 'simulated' ? [] : nodesOf(settings).map((name) => nodeDir(dataDir, name));
   if (machine?.node) nodes.push(ownMachineDir(dataDir));
   return [controlSocket, apiSocket, ...nodes.map((dir) => containerdPaths(dir).ttrpcSocket)];
-}
-
-interface StartDeps extends UpDeps {
-  supervisor: Supervisor;
-  startedAtMs: number;
-  undo: (() => Promise<void> | void)[];
-  stop(): Promise<void>;
-}
-
-async function certificatesOf({ dataDir, machine }: ClusterSettings, progress: Progress): Promise<ClusterPki> {
-  // Nobody else is a part of the control plane: it begins here, or it is in this process or on machines that start with it.
-  const whole = machine?.controlPlane === undefined || (await ownControlPlane(dataDir)) === undefined;
-  const pki = await openPki(clusterPaths(dataDir).pki, { whole });
-  if (!pki.kubeletAuthority)
-    progress.say(
-      "   what kubelets serve with is signed by the cluster's own authority, as this cluster is older than one for kubelets alone (docs/security.md)",
-    );
-  return pki;
 }
 
 async function start(options: UpOptions, settings: ClusterSettings, deps: StartDeps): Promise<RunningCluster> {
@@ -236,69 +142,6 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   };
 }
 
-interface Remote {
-  settings: ClusterSettings;
-  pki: ClusterPki;
-  nodes: ClusterNodes | undefined;
-  booted: Promise<void> | undefined;
-  program: readonly string[];
-}
-
-/** The control plane on machines, once it answers. */
-async function remoteOf({ settings, pki, nodes, booted, program }: Remote, deps: StartDeps): Promise<PlaneAccess> {
-  if (settings.machine) return (await import('./machines/first.ts')).startFirstPlane(settings, program, deps);
-  const { startRemotePlane } = await import('./control-planes/start.ts');
-  const { length } = settings.controlPlanes ?? [];
-  return deps.progress.step(`control plane on ${length} machine${length === 1 ? '' : 's'}`, async () => {
-    await booted;
-    const { way, publicServer } = nodes?.endpoint ?? {};
-    deps.undo.push(keepRenewing(settings.dataDir, undefined, deps));
-    const at = { url: publicServer?.url ?? '', ...way };
-    if (way) {
-      const { hostname: host, port } = new URL(way.url);
-      const { relay } = await import('./control-planes/relay.ts');
-      const open = () => way.dial({ host, port: Number(port) || 443 });
-      deps.undo.push(await relay(clusterPaths(settings.dataDir).apiSocket, open));
-    }
-    return startRemotePlane({ settings, pki, at, supervisor: deps.supervisor }, deps);
-  });
-}
-
-async function startOwnPlane(
-  base: ControlPlaneOptions,
-  options: UpOptions,
-  settings: ClusterSettings,
-  deps: StartDeps,
-): Promise<ControlPlane> {
-  const own = await startPlane(base, options, settings, deps);
-  deps.undo.push(() => own.stop());
-  deps.undo.push(keepRenewing(settings.dataDir, own, deps));
-  await own.apiserver.started;
-  if (settings.encryptSecrets) await rewriteSecrets(own.apiserver, deps.logger);
-  return own;
-}
-
-/** The control plane over the store that the settings name. */
-async function startPlane(
-  base: ControlPlaneOptions,
-  { audit, quotaBytes }: UpOptions,
-  settings: ClusterSettings,
-  deps: StartDeps,
-): Promise<ControlPlane> {
-  // The settings are written once the store is there.
-  const storeMustExist = (await loadSettings(settings.dataDir)) !== undefined;
-  const etcd = settings.etcd && (await openEtcdLocation(settings.etcd));
-  const encryption = settings.encryptSecrets ? await secretEncryption(clusterPaths(settings.dataDir).pki) : undefined;
-  const chosen = {
-    storeMustExist,
-    ...(quotaBytes && { quotaBytes }),
-    ...(etcd && { etcd }),
-    ...(audit && { audit }),
-    ...(encryption && { encryption }),
-  };
-  return startControlPlane({ ...base, ...chosen }, deps);
-}
-
 async function beginRegistry(
   { registryPort: port, dataDir }: ClusterSettings,
   { endpoint }: ClusterNodes,
@@ -322,67 +165,8 @@ function beginStorage({ storage, dataDir, runtime }: ClusterSettings, plane: Pla
   return started;
 }
 
-function controlPlaneOptions(
-  settings: ClusterSettings,
-  pki: ClusterPki,
-  endpoint: ControlPlaneEndpoint | undefined,
-  nodes: () => ClusterNodes | undefined,
-): ControlPlaneOptions {
-  const { dataDir, port, topology, podCidr, metrics, machine, componentArgs } = settings;
-  return {
-    ...(componentArgs && { componentArgs }),
-    dataDir,
-    ...(metrics && { metrics }),
-    nodeStats: (name) => nodes()?.stats(name),
-    podCidr,
-    pki,
-    port,
-    advertiseAddress: machine?.advertiseAddress ?? endpoint?.advertised.address ?? '127.0.0.1',
-    ...(machine && { joinable: true, names: { dnsNames: [hostname()], ips: [] } }),
-    ...(endpoint && { advertisePort: endpoint.advertised.port, names: endpoint.names }),
-    ...(endpoint && topology === 'managed' && { socket: clusterPaths(dataDir).apiSocket }),
-    ...(!machine && {
-      dialKubelet: (target, signal) =>
-        nodes()?.dial(target, signal) ??
-        Promise.reject(new Error(settings.nodes.length > 0 ? 'the nodes have not started yet' : 'this cluster has no nodes')),
-    }),
-  };
-}
-
 const cloudTitle = ({ nodes, runtime, cloudProvider, cloudEmulator }: ClusterSettings): string =>
   [
     `${cloudEmulator ? `emulated ${cloudEmulator}` : 'cloud'} with ${nodes.length} ${runtime === 'simulated' ? 'simulated ' : ''}instance${nodes.length === 1 ? '' : 's'}`,
     ...(cloudProvider === 'local' ? ['cloud-controller-manager'] : []),
   ].join(', ');
-
-/** Without a network of pods no node is Ready: it is enough that its kubelet says so. */
-const arrivalOf = ({ cni, runtime }: ClusterSettings) =>
-  cni === 'none' && runtime !== 'simulated' ? isHeardSince : isNodeReadySince;
-
-/** `bootTimes`: since when the word of each node's kubelet counts. */
-async function nodesReady(
-  plane: PlaneAccess,
-  bootTimes: ReadonlyMap<string, number>,
-  arrived: (node: Node, sinceMs: number) => boolean,
-  deps: StartDeps,
-): Promise<void> {
-  const informers = createInformerFactory({ ...deps, client: plane.client(identities.admin, 'sagong') });
-  const nodes = informers.informer<Node>({ group: '', version: 'v1', resource: 'nodes' });
-  informers.start();
-  const waiting = (all: readonly Node[]): string[] =>
-    [...bootTimes].flatMap(([name, sinceMs]) =>
-      all.some((node) => node.metadata.name === name && arrived(node, sinceMs)) ? [] : [name],
-    );
-  try {
-    await informers.waitForSync(deps.signal);
-    await waitFor(nodes, (all) => waiting(all).length === 0, {
-      clock: deps.clock,
-      timeoutMs: nodesReadyTimeoutMs,
-      signal: deps.signal,
-      complaint: (all) =>
-        `not Ready after ${nodesReadyTimeoutMs / 1000} s: ${waiting(all).join(', ')}; see the logs below the cluster's data directory`,
-    });
-  } finally {
-    informers.stop();
-  }
-}

@@ -1,7 +1,7 @@
 // Whether a cluster's control plane is on machines of its own, as its first start chose it.
 import { findProgram } from '../capabilities.ts';
 import type { ClusterSettings } from '../state/settings.ts';
-import type { UpOptions } from '../up.ts';
+import type { UpOptions } from '../start/types.ts';
 import { controlPlaneCounts, controlPlaneNames } from './names.ts';
 
 type Given = Pick<

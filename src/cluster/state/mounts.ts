@@ -1,7 +1,7 @@
 // Folders and files of this machine that nodes see (kind's extraMounts): from their first boot on, so that they are chosen with the first start.
 import { stat } from 'node:fs/promises';
 import type { ClusterSettings } from './settings.ts';
-import type { UpOptions } from '../up.ts';
+import type { UpOptions } from '../start/types.ts';
 
 /** `elsewhere`: nodes have no root on this machine. Rejects with a sentence for what cannot be shown. */
 export async function mountsOfStart(

@@ -12,7 +12,7 @@ import { clusterFlags, clusterPaths } from '../state/paths.ts';
 import { readRunState, type RunState, runningProcess } from '../state/run-state.ts';
 import { type ClusterSettings, loadSettings } from '../state/settings.ts';
 import { textTable } from './text-table.ts';
-import type { RunningCluster } from '../up.ts';
+import type { RunningCluster } from '../start/types.ts';
 import { isNodeReady } from '../state/wait.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
