@@ -98,7 +98,8 @@ export interface ApiServer {
   /** One HTTP request; never rejects. */
   handle(request: WireRequest, response: WireResponse): Promise<void>;
   /** A request to speak another protocol (exec, attach, port-forward); never rejects. */
-  upgrade(upgrade: WireUpgrade): Promise<void>;
+  /** `response`: of the upgrade, where the protocol is not switched. */
+  upgrade(upgrade: WireUpgrade, response: WireResponse): Promise<void>;
   /** Lets held start hooks run; later calls do nothing. */
   start(): void;
   /** In-process access as `user`; `userAgent` names its field manager. */

@@ -44,6 +44,7 @@ export function announcingUpgrade(upgrade: WireUpgrade, onSwitch: () => void): W
       },
     },
     reject: { value: upgrade.reject.bind(upgrade) },
+    response: { value: upgrade.response.bind(upgrade) },
     signal: { get: () => upgrade.signal },
   }) as WireUpgrade;
 }

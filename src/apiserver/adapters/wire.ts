@@ -107,8 +107,8 @@ export const wayOverWire = ({ context, serve }: { context: AnswerContext; serve:
   async handle(request: WireRequest, response: WireResponse): Promise<void> {
     await serve(wireIncoming(context, { request, response }));
   },
-  async upgrade(upgrade: WireUpgrade): Promise<void> {
-    await serve(wireIncoming(context, upgradeExchange(upgrade)));
+  async upgrade(upgrade: WireUpgrade, response: WireResponse): Promise<void> {
+    await serve(wireIncoming(context, upgradeExchange(upgrade, response)));
   },
 });
 

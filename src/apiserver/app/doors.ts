@@ -1,7 +1,15 @@
 // Where the apiserver is reached: its own address and any that an assembly opens besides. All serve alike, as the flags say.
 import type { Transport } from '#apimachinery/transport';
 import type { Logger } from '#utils';
-import { type ListenTarget, serve, type ServerTls, type WireResponse, type WireServer } from '#wire';
+import {
+  type ListenTarget,
+  serve,
+  type ServerTls,
+  type WireRequest,
+  type WireResponse,
+  type WireServer,
+  type WireUpgrade,
+} from '#wire';
 import type { Attributes, UserInfo } from '../request/request.ts';
 import type { ApiServer } from '../server-options.ts';
 import { withFilters } from './filters.ts';
@@ -52,15 +60,19 @@ export class Doors {
     const { requestTimeoutMs, streamsMax, filters = {} } = this.#options;
     const { gate, logger } = this.#deps;
     const server = this.#server;
+    const gated = (path: string, response: WireResponse, answer: () => Promise<void>): Promise<void> =>
+      gate ? gate.connection(response, path, answer) : answer();
+    const upgrade = withFilters(filters, (asked: WireUpgrade, response) =>
+      gated(asked.path, response, () => server.upgrade(asked, response)),
+    );
     const wire = await serve({
       tls: tlsOf(this.#options, this.#pair),
       listen,
       limits: { bodyTimeoutMs: requestTimeoutMs, ...(streamsMax && { concurrentStreamsMax: streamsMax }) },
-      onRequest: withFilters(filters, (request, response) => {
-        const answer = (): Promise<void> => server.handle(request, response);
-        return gate ? gate.connection(response, request.path, answer) : answer();
-      }),
-      onUpgrade: (upgrade) => server.upgrade(upgrade),
+      onRequest: withFilters(filters, (request: WireRequest, response) =>
+        gated(request.path, response, () => server.handle(request, response)),
+      ),
+      onUpgrade: (asked) => upgrade(asked, asked.response()),
       logger,
     });
     this.#wires.push(wire);

@@ -1,5 +1,6 @@
-// What stands before every request over a connection: CORS (k8s.io/apiserver/pkg/server/filters/cors.go) and the Strict-Transport-Security header
-// (hsts.go). Only there when flags ask for it.
+// What stands before every request over a connection, requests to upgrade included: CORS (k8s.io/apiserver/pkg/server/filters/cors.go) and the
+// Strict-Transport-Security header (hsts.go). Only there when flags ask for it. As upstream has it, they come before anybody knows who asks, and
+// what they answer themselves is not recorded: so they are no links of the chain.
 import { compileRegexp } from '#regexp';
 import type { ResponseHeaders, WireRequest, WireResponse } from '#wire';
 
@@ -49,7 +50,9 @@ class WithHeaders implements WireResponse {
   }
 }
 
-type Serve = (request: WireRequest, response: WireResponse) => Promise<void>;
+/** Ordinary requests, and requests to upgrade. */
+type Served = Pick<WireRequest, 'method' | 'headers' | 'encrypted'>;
+type Serve<Request> = (request: Request, response: WireResponse) => Promise<void>;
 
 const corsHeaders = (origin: string): ResponseHeaders => ({
   'access-control-allow-origin': origin,
@@ -71,8 +74,8 @@ function transportSecurity(directives: readonly string[]): string | undefined {
   return directives.length === 0 ? undefined : directives.join('; ');
 }
 
-/** `serve` with the filters before it. Throws an Error for what is no regular expression or directive. */
-export function withFilters(options: FilterOptions, serve: Serve): Serve {
+/** Puts the filters before `serve`. Throws an Error for an invalid regular expression or directive. */
+export function withFilters<Request extends Served>(options: FilterOptions, serve: Serve<Request>): Serve<Request> {
   const origins = (options.corsAllowedOrigins ?? []).map((pattern) => compileRegexp(pattern));
   const security = transportSecurity(options.strictTransportSecurityDirectives ?? []);
   if (origins.length === 0 && security === undefined) return serve;

@@ -70,6 +70,8 @@ export interface WireUpgrade extends WireRequestHead {
   readonly protocols: readonly string[];
   /** Answers `101 Switching Protocols` and hands over the connection. Bytes that arrived early are already put back into it. */
   accept(headers: ResponseHeaders): Duplex;
+  /** The ordinary response of a request that gets no other protocol: always the same one, and the last of its connection. */
+  response(): WireResponse;
   /** Answers with an ordinary response and closes the connection. */
   reject(status: number, headers: ResponseHeaders, body: Uint8Array | string): void;
   /** The connection itself, for proxies that let the backend answer; early bytes are put back. No 101 is sent. */

@@ -101,7 +101,7 @@ function attachHttp1(context: Context, server: AnyServer): void {
   if (onUpgrade === undefined) return;
   emitter.on('upgrade', (message: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.once('close', context.connections.begin(message.socket));
-    const upgrade = new Http1Upgrade(message, socket, head);
+    const upgrade = new Http1Upgrade(message, socket, head, context.limits.stallTimeoutMs);
     Promise.resolve()
       .then(() => onUpgrade(upgrade))
       .catch((error: unknown) => {

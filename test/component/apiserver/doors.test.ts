@@ -46,6 +46,19 @@ it('a further address takes no lower version of TLS than the first', async () =>
   }
 });
 
+it('a request to upgrade that gets an ordinary answer has the same headers, and its answer begins when there is something to say', async () => {
+  const socket = await reached(server.wire.port);
+  const upgrade = 'connection: upgrade\r\nupgrade: x';
+  const authorization = `authorization: Bearer ${server.loopbackToken}`;
+  socket.write(`GET /api/v1/configmaps?watch=true HTTP/1.1\r\nhost: x\r\n${upgrade}\r\n${authorization}\r\n\r\n`);
+  let answer = '';
+  socket.on('data', (bytes: Buffer) => (answer += String(bytes)));
+  const events = /^HTTP\/1.1 200[^]*strict-transport-security: max-age=60[^]*"type":"ADDED"/i;
+  await expect.poll(() => answer, { timeout: 10_000 }).toMatch(events);
+  expect(socket.destroyed).toBe(false);
+  socket.destroy();
+});
+
 it('another certificate counts at every address', async () => {
   server.serveWith(named('second'));
   for (const { port } of [server.wire, further]) expect((await ask(port)).name).toBe('second');
