@@ -45,8 +45,8 @@ function counted(inner: Authorizer, type: string, name: string, { metrics }: Par
     return decision;
   };
   return {
-    authorize(attributes) {
-      const decision = inner.authorize(attributes);
+    authorize(attributes, cancellation) {
+      const decision = inner.authorize(attributes, cancellation);
       return decision instanceof Promise ? decision.then(count) : count(decision);
     },
     ...(rulesFor && { rulesFor: (user, namespace) => rulesFor.call(inner, user, namespace) }),
@@ -106,7 +106,7 @@ export async function authorizationOf(options: KubeApiServerOptions, rng: Rng, i
         });
   return {
     authorizer: {
-      authorize: (attributes) => current.union.authorize(attributes),
+      authorize: (attributes, cancellation) => current.union.authorize(attributes, cancellation),
       rulesFor: (user, namespace) => current.union.rulesFor(user, namespace),
     },
     rbac,

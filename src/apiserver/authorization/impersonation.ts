@@ -7,6 +7,7 @@ import { validateDomainPrefixedPath } from '#apimachinery/validation';
 import { own, setOwn } from '#utils';
 import { forbiddenError } from './messages.ts';
 import type { Authorizer } from './types.ts';
+import type { Cancellation } from '../request/cancellation.ts';
 import type { Attributes, Credentials, UserInfo } from '../request/request.ts';
 import { headerValue, headerValues, unescapeKey } from '../authentication/headers.ts';
 import {
@@ -226,7 +227,7 @@ async function attempt(authorizer: Authorizer, mode: Mode, wanted: Wanted, reque
  * 403. `constraint` is for the audit log: the verb of the constrained mode that allowed it, '' for legacy.
  */
 export type Impersonation = (
-  source: Credentials,
+  source: Credentials & { readonly cancellation?: Cancellation },
   request: Attributes,
 ) => Promise<{ user: UserInfo; constraint: string } | undefined>;
 
@@ -235,13 +236,14 @@ export function createImpersonation(authorizer: Authorizer): Impersonation {
   return async (source, request) => {
     const wanted = wantedUser(source);
     if (!wanted) return undefined;
+    const ofRequest: Authorizer = { authorize: (attributes) => authorizer.authorize(attributes, source.cancellation) };
     const last = lastMode.get(request.user.name);
     const order = last ? [last, ...modes.filter((mode) => mode !== last)] : modes;
     let firstError: unknown;
     for (const mode of order) {
       if (!mode.applies(wanted, request.user)) continue;
       try {
-        const user = await attempt(authorizer, mode, wanted, request);
+        const user = await attempt(ofRequest, mode, wanted, request);
         if (lastMode.size >= rememberedUsersMax) lastMode.delete(lastMode.keys().next().value as string);
         lastMode.set(request.user.name, mode);
         return { user, constraint: mode.name === '' ? '' : `impersonate:${mode.name}` };

@@ -1,4 +1,5 @@
 // What decides whether a user may do something.
+import type { Cancellation } from '../request/cancellation.ts';
 import type { Attributes, UserInfo } from '../request/request.ts';
 
 export interface Decision {
@@ -12,7 +13,8 @@ export interface Decision {
 }
 
 export interface Authorizer {
-  authorize(attributes: Attributes): Decision | Promise<Decision>;
+  /** `cancellation`: of the request that this is about; what is asked of others ends with it. */
+  authorize(attributes: Attributes, cancellation?: Cancellation): Decision | Promise<Decision>;
   /** What the user may do in a namespace (SelfSubjectRulesReview). */
   rulesFor?(
     user: UserInfo,

@@ -1,7 +1,7 @@
 // Several authorizers as one (k8s.io/apiserver/pkg/authorization/union): the first that allows or denies decides.
 import { aggregateTexts } from '#apimachinery/field';
 import { mastersGroup } from '../authentication/users.ts';
-import type { Attributes, UserInfo } from '../request/request.ts';
+import type { UserInfo } from '../request/request.ts';
 import type { Authorizer, Decision } from './types.ts';
 
 /** Members of system:masters may do everything, whatever the roles say. */
@@ -25,22 +25,29 @@ const noOpinion = (reasons: readonly string[], errors: readonly string[]): Decis
   ...(errors.length > 0 && { error: aggregateTexts(errors) }),
 });
 
-async function rest(
-  authorizers: readonly Authorizer[],
-  from: number,
-  first: Promise<Decision>,
-  attributes: Attributes,
-  reasons: string[],
-  errors: string[],
-): Promise<Decision> {
+/** A question on its way through the authorizers, with what those before said who could not decide. */
+interface Asking {
+  authorizers: readonly Authorizer[];
+  asked: Parameters<Authorizer['authorize']>;
+  reasons: string[];
+  errors: string[];
+}
+
+function note({ reason, error }: Decision, { reasons, errors }: Asking): void {
+  reasons.push(reason);
+  if (error !== undefined) errors.push(error);
+}
+
+/** Goes on behind the authorizer at `from`, which decides later. */
+async function rest(asking: Asking, from: number, first: Promise<Decision>): Promise<Decision> {
+  const { authorizers, asked, reasons, errors } = asking;
   let decision = await first;
   for (let i = from; ; i++) {
     if (decision.allowed || decision.denied) return decision;
-    reasons.push(decision.reason);
-    if (decision.error !== undefined) errors.push(decision.error);
+    note(decision, asking);
     const next = authorizers[i + 1];
     if (!next) return noOpinion(reasons, errors);
-    decision = await next.authorize(attributes);
+    decision = await next.authorize(...asked);
   }
 }
 
@@ -49,17 +56,15 @@ export function unionAuthorizer(
   authorizers: readonly Authorizer[],
 ): Authorizer & { rulesFor(user: UserInfo, namespace: string): Rules } {
   return {
-    authorize(attributes) {
-      const reasons: string[] = [];
-      const errors: string[] = [];
+    authorize(...asked) {
+      const asking: Asking = { authorizers, asked, reasons: [], errors: [] };
       for (const [i, authorizer] of authorizers.entries()) {
-        const decision = authorizer.authorize(attributes);
-        if (decision instanceof Promise) return rest(authorizers, i, decision, attributes, reasons, errors);
+        const decision = authorizer.authorize(...asked);
+        if (decision instanceof Promise) return rest(asking, i, decision);
         if (decision.allowed || decision.denied) return decision;
-        if (decision.reason !== '') reasons.push(decision.reason);
-        if (decision.error !== undefined) errors.push(decision.error);
+        note(decision, asking);
       }
-      return noOpinion(reasons, errors);
+      return noOpinion(asking.reasons, asking.errors);
     },
     rulesFor(user, namespace) {
       const all: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false };

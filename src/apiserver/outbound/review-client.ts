@@ -107,7 +107,8 @@ export function createReviewClient(
           told((error as ReviewError).code);
           if (attempt >= retry.attempts || signal?.aborted || !shouldRetry(error as ReviewError)) throw error;
         }
-        await clock.sleep(waitMs * (1 + retry.jitter * rng.next()));
+        // Called off meanwhile, it fails at once with the next try.
+        await clock.sleep(waitMs * (1 + retry.jitter * rng.next()), signal).catch(() => undefined);
       }
     },
     close: () => client.close(),

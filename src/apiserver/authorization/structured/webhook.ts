@@ -2,6 +2,7 @@
 // https://kubernetes.io/docs/reference/access-authn-authz/webhook/).
 import type { Metrics } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
+import type { Cancellation } from '../../request/cancellation.ts';
 import { createReviewClient, readWebhookServer, type ReviewClient } from '../../outbound/index.ts';
 import { reviewCacheAttributesMax, reviewsMax } from '../limits.ts';
 import type { Authorizer, Decision } from '../types.ts';
@@ -50,7 +51,7 @@ function webhookMetrics(metrics: Metrics, name: string) {
     labels: ['type', 'name'],
   });
   return {
-    asked(seconds: number, result: 'success' | 'timeout' | 'error'): void {
+    asked(seconds: number, result: 'success' | 'canceled' | 'timeout' | 'error'): void {
       evaluations.inc(1, result, name);
       durations.observe(seconds, result, name);
     },
@@ -131,9 +132,10 @@ function webhookAuthorizer({ name, configuration, client, version }: Made, { clo
       return { allowed: false, denied, reason, error: 'webhook subject access review returned both allow and deny response' };
     return { allowed, ...(denied && { denied }), reason };
   };
-  const ask = async (spec: AccessReviewSpec, key: string): Promise<Decision> => {
+  const ask = async (spec: AccessReviewSpec, key: string, cancellation: Cancellation | undefined): Promise<Decision> => {
     const since = clock.monotonic();
-    const told = (result: 'success' | 'timeout' | 'error'): void => observe.asked((clock.monotonic() - since) / 1000, result);
+    const asked = (result: Parameters<typeof observe.asked>[1]): void =>
+      observe.asked((clock.monotonic() - since) / 1000, result);
     try {
       // The older version spells the field in the singular.
       const { groups, ...rest } = spec;
@@ -144,21 +146,22 @@ function webhookAuthorizer({ name, configuration, client, version }: Made, { clo
         spec: { ...rest, [version === 'v1' ? 'groups' : 'group']: groups },
         status: { allowed: false },
       };
-      const status = await client.post<Status>(review, 'io.k8s.api.authorization.v1.SubjectAccessReview');
-      told('success');
+      const status = await client.post<Status>(review, 'io.k8s.api.authorization.v1.SubjectAccessReview', cancellation?.signal);
+      asked('success');
       if (isShort(spec)) known.remember(key, status);
       return decided(status);
     } catch (error) {
       const { message } = error as Error;
+      const isOver = cancellation?.cancelled === true;
       const result = message.includes('context deadline exceeded') ? 'timeout' : 'error';
-      told(result);
-      if (!closed) observe.failedOpen(result);
+      asked(isOver ? 'canceled' : result);
+      if (!closed && !isOver) observe.failedOpen(result);
       logger.error('Failed to make webhook authorizer request', { name, err: message });
       return onError(message);
     }
   };
   return {
-    authorize(attributes) {
+    authorize(attributes, cancellation) {
       const spec = accessReviewOf(attributes);
       const matches = conditionsHold(conditions, spec);
       if (typeof matches === 'string') {
@@ -171,7 +174,7 @@ function webhookAuthorizer({ name, configuration, client, version }: Made, { clo
       }
       const key = JSON.stringify(spec);
       const found = known.get(key);
-      return found ? decided(found) : ask(spec, key);
+      return found ? decided(found) : ask(spec, key, cancellation);
     },
     rulesFor: () => ({
       resourceRules: [],

@@ -74,7 +74,7 @@ export const authorize =
     };
     let decision: Decision | Promise<Decision>;
     try {
-      decision = authorizer.authorize(asked);
+      decision = authorizer.authorize(asked, request.cancellation);
     } catch (error) {
       return refuse(error);
     }

@@ -35,7 +35,7 @@ const commandOptions = (query: URLSearchParams) => ({
 async function requireCreate(authorizer: Authorizer, { request, target }: SpecialContext) {
   if (request.method === 'POST') return;
   const attributes = { user: request.user, verb: 'create', target };
-  const decision = await authorizer.authorize(attributes);
+  const decision = await authorizer.authorize(attributes, request.cancellation);
   if (!decision.allowed) throw forbiddenError(attributes, decision.reason);
 }
 
