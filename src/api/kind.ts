@@ -165,6 +165,8 @@ export interface KindDefinition<T extends KubeObject = KubeObject> extends Write
     markTerminating?(draft: T): void;
     /** DELETE answers with the object instead of a Status. */
     returnsObject?: boolean;
+    /** Upstream's documents of the API name a Status as the answer, though DELETE answers with the object. */
+    documentsStatus?: boolean;
   };
   /** Other served versions: conversion to and from the storage version (`T`). */
   conversions?: Record<string, VersionConversion<T>>;

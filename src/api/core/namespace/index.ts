@@ -75,6 +75,7 @@ export const namespace = defineKind<Namespace>({
   selectableFields: ({ status }) => ({ 'status.phase': status?.phase ?? '' }),
   deletion: {
     returnsObject: true,
+    documentsStatus: true,
     ownFinalizers: ({ spec }) => spec?.finalizers ?? [],
     markTerminating(draft) {
       draft.status = { ...draft.status, phase: 'Terminating' };

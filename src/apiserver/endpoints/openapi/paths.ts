@@ -11,7 +11,7 @@ export interface PathsInput {
   resources: readonly DiscoveredResource[];
   /** Full type name of a kind, or undefined. */
   typeName(kind: { group: string; version: string; kind: string }): string | undefined;
-  /** Whether a resource's deletion is answered with the object. */
+  /** Whether the documents name the object as the answer to a resource's deletion. */
   returnsDeleted(resource: string): boolean;
   isCustom(resource: string): boolean;
   table: SchemaTable;
@@ -40,9 +40,6 @@ const connections: Readonly<Record<string, { methods: readonly string[]; withPat
   PodProxyOptions: { methods: proxied, withPath: true },
   ServiceProxyOptions: { methods: proxied, withPath: true },
 };
-
-/** Resources whose deletion is answered with the object though upstream's documents say otherwise. */
-const saysStatus: ReadonlySet<string> = new Set(['namespaces']);
 
 const ok = 'OK';
 const unauthorized = { status: 401, description: 'Unauthorized' };
@@ -151,7 +148,7 @@ class ResourceRoutes {
         });
       }
       case 'delete': {
-        const answers = answersOf(returnsDeleted(this.#plural) && !saysStatus.has(this.#plural) ? type : statusType, 200, 202);
+        const answers = answersOf(returnsDeleted(this.#plural) ? type : statusType, 200, 202);
         return this.#route('delete', path, 'delete', 'delete', `delete${a}`, { ...deletion, answers, options: options.delete });
       }
       default:

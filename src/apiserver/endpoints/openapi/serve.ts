@@ -205,7 +205,10 @@ const versionRoutes = (
     version,
     resources: table.discovered(group, version) ?? [],
     typeName: typeNameIn(schema, custom),
-    returnsDeleted: (resource) => table.find(group, version, resource)?.definition.deletion?.returnsObject === true,
+    returnsDeleted: (resource) => {
+      const { returnsObject = false, documentsStatus = false } = table.find(group, version, resource)?.definition.deletion ?? {};
+      return returnsObject && !documentsStatus;
+    },
     isCustom: (resource) => table.find(group, version, resource)?.custom === true,
     table: schema,
     descriptions,
