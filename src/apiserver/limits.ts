@@ -10,9 +10,9 @@ export const listChunkBytes = 256 * 1024;
 export const targetLengthMax = 64 * 1024;
 /** Places beyond --max-requests-inflight and --max-mutating-requests-inflight that only nodes and the control plane's own components may take, as a share of them. */
 export const reservedSeatsShare = 0.25;
-/** What a client turned away by those is told to wait. */
+/** What a client that was refused by those is asked to wait. */
 export const retryAfterSeconds = 1;
-/** What a client is told to wait when the store does not answer (k8s.io/apiserver/pkg/storage/errors). */
+/** What a client is asked to wait when the store does not answer (k8s.io/apiserver/pkg/storage/errors). */
 export const unreachableRetrySeconds = 2;
 /** Events are gathered this long before one write per watcher. */
 export const watchCoalesceMs = 1;
@@ -79,7 +79,7 @@ export const remoteOpenApiBytesMax = 8 * 1024 * 1024;
 export const remoteOpenApiValuesMax = 600_000;
 /** How many requests decide whether another API server can be used: one that succeeds is enough. */
 export const remoteProbes = 5;
-/** Between looks at an API server, and after failures (controllers/status/remote: 5 ms to 30 s). */
+/** How long after one look at an API server the next one comes, and after a failure (controllers/status/remote: 5 ms to 30 s). */
 export const remoteAvailabilityMs = { again: 30_000, retry: 5, retryMax: 30_000 };
 /** Between readings of what an API server serves, and after failures. */
 export const remoteDiscoveryMs = { again: 60_000, retry: 500, retryMax: 60_000 };

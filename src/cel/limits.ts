@@ -4,7 +4,7 @@
 export const depthMax = 250;
 /** Code points of an expression. */
 export const expressionPointsMax = 100_000;
-/** Problems that are told of one expression. */
+/** The most problems that are reported of one expression. */
 export const issuesMax = 100;
 /** Of a request, as sizes are estimated; the real limit does not change them. */
 export const sizedRequestBytesMax = 3 * 1024 * 1024;

@@ -37,7 +37,10 @@ export interface LeaderElectionOptions {
 }
 
 const retryJitter = 1.2;
-/** How long somebody who was told to end waits for an answer: without a majority of etcd there is none, and others take over after a while all the same. */
+/**
+ * How long a candidate that has to end waits for the answer to its last call: without a majority of etcd there is none, and others take over
+ * after a while all the same.
+ */
 const lastAnswerMs = 2_000;
 const leases = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 

@@ -6,7 +6,7 @@ export type CloudErrorCode = 'InstanceNotFound' | 'DiskNotFound' | 'ImplementedE
 /** An answer with a meaning for the controllers. Everything else thrown by a provider is a failure that is tried again with back-off. */
 export class CloudError extends Error {
   readonly code: CloudErrorCode;
-  /** Of code `Retry`: how long the cloud wants to be left alone, in milliseconds. */
+  /** How long the cloud wants to be left alone, in milliseconds; only with the code `Retry`. */
   readonly retryAfterMs?: number;
 
   constructor(code: CloudErrorCode, message: string, options: { cause?: unknown; retryAfterMs?: number } = {}) {

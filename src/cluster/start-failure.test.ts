@@ -10,7 +10,7 @@ const inUse = (port: number, address: string): Error => Object.assign(new Error(
 
 it('says that the disk is full, and not what etcd says then', async () => {
   expect(await startFailure(new NoSpaceError({ cause: noSpace }), 6443)).toMatchObject({
-    message: 'the data of the cluster finds no room: ENOSPC: no space left on the disk of /data',
+    message: 'there is no room for the data of the cluster: ENOSPC: no space left on the disk of /data',
   });
 });
 it('leaves alone what says enough', async () => {

@@ -8,7 +8,7 @@ export async function startFailure(error: unknown, port: number): Promise<unknow
   if (!(error instanceof Error)) return error;
   const { name, cause, code, port: taken, address = '127.0.0.1' } = error as ListenError;
   if (name === 'NoSpaceError' && cause instanceof Error)
-    return new Error(`the data of the cluster finds no room: ${cause.message}`, { cause: error });
+    return new Error(`there is no room for the data of the cluster: ${cause.message}`, { cause: error });
   if (code !== 'EADDRINUSE' || taken === undefined) return error;
   const what = `port ${taken} of ${address} is taken${await byWhom(taken)}`;
   const way =

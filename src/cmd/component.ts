@@ -102,7 +102,7 @@ export interface OwnEndpoints extends Pick<ComponentServerOptions, 'setVerbosity
   health(): Partial<Record<HealthEndpoint, readonly HealthCheck[]>>;
   metrics: Metrics;
   configz: { name: string; configuration: object };
-  /** Of /debug/decisions. */
+  /** Answers /debug/decisions. */
   decisions?(query: URLSearchParams): object;
   /** What /flagz shows. */
   flags: FlagTexts;

@@ -8,7 +8,7 @@ export interface AbsentLoop {
   aliases: string[];
   /** `*` does not mean it. */
   disabledByDefault?: boolean;
-  /** Said to who names it. */
+  /** What anybody is told who names the loop. */
   why: string;
   /** Its role of the bootstrap policy (`system:controller:<name>`), which others who run such a loop rely on. */
   role?: { name: string; rights: PolicyRule[] };

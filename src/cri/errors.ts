@@ -1,6 +1,6 @@
 // Failures of the runtime, with gRPC's codes (https://grpc.io/docs/guides/status-codes/).
 
-/** By number. */
+/** The names of gRPC's codes; the place of a name is its number. */
 const codes = [
   'OK',
   'CANCELLED',

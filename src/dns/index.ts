@@ -27,7 +27,7 @@ export interface NameServerOptions {
   sockets: DnsSockets;
   serves?: Serves | undefined;
   resolve: Resolve;
-  /** Of the server's own zone. */
+  /** The name of the server's own zone. */
   domain: string;
   upstreams: readonly Upstream[];
   clock: Clock;

@@ -57,7 +57,7 @@ const isZero = (value: unknown): boolean =>
   value === false ||
   (typeof value === 'object' && Object.values(value).every(isZero));
 
-/** Of the fields that are set. Throws FlagError for those that cannot be obeyed. */
+/** Warnings about fields that are set and have no effect. Throws FlagError for those that cannot be obeyed. */
 function check(config: KubeProxyConfiguration): string[] {
   const warnings: string[] = [];
   for (const [name, value] of Object.entries(config)) {

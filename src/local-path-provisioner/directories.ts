@@ -5,7 +5,7 @@ import { Descriptor, holding, isErrno, openInside, removeTree } from '#host';
 import { quote } from '#utils';
 import type { VolumePlace } from './reconcile/names.ts';
 
-/** Both may be asked again for the same place; rejections are told in events and tried again. */
+/** Both may be asked again for the same place; a rejection becomes an event, and the call is tried again. */
 export interface Volumes {
   /** What is there already stays. */
   make(place: VolumePlace): Promise<void>;

@@ -9,7 +9,7 @@ export class Regexp {
   readonly source: string;
   readonly #program: Program;
   readonly #dfa: Dfa;
-  /** Is told by how much the tables grew. */
+  /** Called with the number of cells by which the tables grew. */
   readonly #onGrowth: (cells: number) => void;
 
   constructor(source: string, program: Program, onGrowth: (cells: number) => void) {

@@ -61,7 +61,7 @@ export interface ClusterCloud extends TestCloud {
 
 export const clusterName = 'sagong';
 const defaults = { region: 'local-1', zones: ['local-1a', 'local-1b', 'local-1c'] };
-/** Of the range for network tests (RFC 2544). */
+/** A range for network tests (RFC 2544). */
 const publicCidr = '198.18.0.0/16';
 /** Nothing is scheduled to a node before its route. */
 const routeReconciliationPeriodMs = 20;

@@ -91,7 +91,7 @@ class Injector implements FaultInjector {
   async #delay(signal?: AbortSignal): Promise<void> {
     if (this.rates.latencyMs > 0) await this.#clock.sleep(this.#within(this.rates.latencyMs), signal);
   }
-  /** On the way to the server. */
+  /** What happens to a call on its way to the server. */
   async #before(isWrite: boolean, signal?: AbortSignal): Promise<void> {
     await this.#delay(signal);
     if (this.#happens('serverError')) throw internalError('injected fault');

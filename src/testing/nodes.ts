@@ -8,7 +8,7 @@ import { type ClusterPki, type ControlPlane, identities, isNodeReady, Machines, 
 import { type CloudDeps, type ClusterCloud, clusterName } from './cloud.ts';
 
 export interface TestNodes {
-  /** Of all machines that are not terminated. */
+  /** The names of all machines that are not terminated. */
   names(): string[];
   /** One more node; resolves with its name when it is Ready. `type`: of its instance; only with the cluster's own cloud. */
   add(name?: string, options?: { type?: string }): Promise<string>;
@@ -99,7 +99,7 @@ export class InstanceNodes implements TestNodes {
   async ensure(names: readonly string[]): Promise<void> {
     await this.#machines().ensure(names);
   }
-  /** Of those with power. */
+  /** The names of machines that have power. */
   running(): string[] {
     return this.#alive().flatMap(({ name, state }) => (state === 'running' || state === 'pending' ? [name] : []));
   }

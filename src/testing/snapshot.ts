@@ -11,18 +11,18 @@ import type { SavedMachine } from './nodes.ts';
 export interface ClusterState {
   store: StoreSnapshot;
   pki: PkiKeys;
-  /** Of the cluster's own cloud; absent: it has none. */
+  /** The cluster's own cloud; absent: it has none. */
   cloud?: { options: TestCloudOptions; world: World };
   storage: KeptFlags['storage'];
   metrics?: KeptFlags['metrics'];
-  /** Of all pods. */
+  /** The addresses of all pods. */
   podCidr: string;
   /** Where the cloud does not tell. */
   machines: readonly SavedMachine[];
 }
 
 export interface ClusterSnapshot {
-  /** Of the store: the `resourceVersion` of lists at that moment. */
+  /** The revision of the store: the `resourceVersion` of lists at that moment. */
   readonly revision: number;
   /** Objects in it. */
   readonly objects: number;

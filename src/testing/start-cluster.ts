@@ -148,7 +148,7 @@ function settle(options: StartClusterOptions, saved: ClusterState | undefined): 
 }
 
 interface Settled {
-  /** Of nodes to be made. */
+  /** The names of nodes to be made. */
   names: readonly string[];
   cloud: TestCloudOptions | undefined;
   storage: KeptFlags['storage'];

@@ -36,11 +36,14 @@ const docCommentsOf = (text: string): DocComment[] =>
 
 /** Words with which a comment begins that has its subject in the name below it. */
 const subjectElsewhere = /^(The same|Told|It|They)\b/;
+/** "Of the volume." above `name`: also on a member, a reader has to guess what of it. */
+const onlyGenitive = /^Of /;
 /** Prepositions: with a comma after their phrase a whole sentence may follow. */
 const onlyPhrase = /^(Of|Between|As|By|Only|Until|With|After) /;
 /** "Throws for what is none": a reader cannot tell of what. */
 const noneAsNoun = /\b(that|what|which|who|it) (is|are|was|were) none\b/;
 const wordsMin = 3;
+const noSubject = 'has no subject, or one that stands elsewhere';
 
 /** What is wrong with a doc comment; undefined: nothing that a rule can tell. */
 function proseProblem({ text, exported }: DocComment): string | undefined {
@@ -48,11 +51,11 @@ function proseProblem({ text, exported }: DocComment): string | undefined {
   if (text.includes('@')) return undefined;
   if (!/[.!?)»`]$/.test(text) && !/https:\/\/\S+$/.test(text)) return 'does not end as a sentence does';
   if (noneAsNoun.test(text)) return 'says "none" for what has a name';
+  if (onlyGenitive.test(text) && !first.includes(',')) return noSubject;
   if (!exported) return undefined;
   if (text.split(' ').length < wordsMin) return 'says nothing that its name does not say';
   if (/^[a-z]/.test(text) && !/^[a-z]+(?:[A-Z./-]|'s )/.test(text)) return 'begins with a small letter';
-  if (subjectElsewhere.test(text) || (onlyPhrase.test(text) && !first.includes(',')))
-    return 'has no subject, or one that stands elsewhere';
+  if (subjectElsewhere.test(text) || (onlyPhrase.test(text) && !first.includes(','))) return noSubject;
   return undefined;
 }
 
@@ -74,6 +77,9 @@ describe('doc comments', () => {
 
   it('that are not are found', () => {
     expect(problemsIn('/** Of a pod. */\nexport function f() {}')).toEqual(['has no subject, or one that stands elsewhere']);
+    expect(problemsIn('interface F {\n  /** Of a pod. */\n  name: string;\n}')).toEqual([
+      'has no subject, or one that stands elsewhere',
+    ]);
     expect(problemsIn('/** The same, exact. */\nexport const f = 1;')).toEqual(['has no subject, or one that stands elsewhere']);
     expect(problemsIn('/** After a failure, the next is tried. */\nexport const f = 1;')).toEqual([undefined]);
     expect(problemsIn('/** PEM. */\nexport const f = 1;')).toEqual(['says nothing that its name does not say']);

@@ -7,7 +7,7 @@ export const eipPrefix = 'service.beta.kubernetes.io/cce-elastic-ip-';
 export const nodePrefix = 'node.alpha.kubernetes.io/';
 
 export const annotation = {
-  /** Of an existing load balancer; written by the manager for the one that it makes. */
+  /** The ID of an existing load balancer; written by the manager for the one that it makes. */
   id: `${balancerPrefix}id`,
   existId: `${balancerPrefix}exist-id`,
   /** Written by the manager. */

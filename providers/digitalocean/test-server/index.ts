@@ -24,7 +24,7 @@ export interface TestServerOptions {
   now?: () => number;
   /** Time of latency. Default: the machine's. */
   clock?: Pick<Clock, 'sleep'>;
-  /** Of faults by rate. */
+  /** Draws which calls fail, for faults that have a rate. */
   rng?: Rng;
 }
 

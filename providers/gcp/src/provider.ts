@@ -39,7 +39,7 @@ function tokensOf({ config, clock, metrics }: Context, given: TokenSource | unde
   return alternateTokens({ url, body: config['token-body'] ?? '', own, clock, ...(metrics && { metrics }) });
 }
 
-/** Of credentials that belong to another universe than Google's own: that one's API is asked. */
+/** The universe whose API is asked: that of the credentials, which may be another than Google's own. */
 const universeOf = async (config: GceConfig, given: TokenSource | undefined): Promise<string> =>
   given || config['api-endpoint'] || config['token-url'] ? ownUniverse : defaultTokens().universe();
 

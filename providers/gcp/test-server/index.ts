@@ -19,7 +19,7 @@ export interface TestServerOptions {
 export interface TestServer extends VendorServer {
   token: string;
   projects: Projects;
-  /** Of `api-endpoint`. */
+  /** The value for `api-endpoint`. */
   endpoint: string;
 }
 

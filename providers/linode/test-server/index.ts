@@ -19,7 +19,7 @@ export interface TestServerOptions {
 export interface TestServer extends VendorServer {
   token: string;
   account: Account;
-  /** Of LINODE_URL. */
+  /** The value for LINODE_URL. */
   endpoint: string;
 }
 

@@ -31,7 +31,7 @@ export interface Token {
   candidate: Candidate | undefined;
   /** A scalar's value, or the name of an anchor. */
   text: string;
-  /** Of a scalar: without quotes. */
+  /** Whether a scalar stands without quotes. */
   plain: boolean;
   tag: Tag | undefined;
   directive: Directive | undefined;

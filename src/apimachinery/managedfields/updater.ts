@@ -33,7 +33,7 @@ export interface VersionedType {
 export interface Ignored {
   /** These fields and all below. */
   reset: FieldSet;
-  /** When set, everything but what matches. */
+  /** Where it is set, only fields that match it are owned. */
   only?: FieldPattern;
 }
 

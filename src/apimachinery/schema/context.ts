@@ -12,7 +12,7 @@ export interface Mismatch {
 
 /** A body that cannot be read as its type. The apiserver answers BadRequest with `message` inside. */
 export class DecodeError extends Error {
-  /** Of a JSON value of the wrong type: what it was and what Go type was wanted. */
+  /** What a JSON value of the wrong type was, and which Go type was wanted. */
   readonly mismatch: Mismatch | undefined;
   constructor(message: string, mismatch?: Mismatch) {
     super(message);

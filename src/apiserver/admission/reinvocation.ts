@@ -16,7 +16,7 @@ export class Rounds {
     this.#context = context;
   }
 
-  /** At the start of a round. */
+  /** The rounds of this request, at the start of one. */
   static of(request: AdmissionRequest, plugin: string): Rounds {
     const context = contextOf(request);
     const known = context.memory.get(plugin);
@@ -43,7 +43,7 @@ export class Rounds {
     this.#invoked.add(key);
   }
 
-  /** At the end of a round. */
+  /** Notes the object as it is at the end of a round. */
   finish(request: AdmissionRequest): void {
     this.#output = outputOf(request);
   }

@@ -49,7 +49,7 @@ export interface KubeApiServerDeps {
   /** Opens connections to Services: webhooks and other API servers, e.g. inside another network namespace. */
   dialService?: Dial;
   gate?: RequestGate;
-  /** Of the process; `/readyz` shows the components that run under it. Default: one of its own. */
+  /** The supervisor of the process, whose components `/readyz` shows. Default: one of its own. */
   supervisor?: Supervisor;
   /** What /flagz shows; left out: there is no /flagz. */
   flags?(): FlagTexts | Promise<FlagTexts>;

@@ -41,7 +41,7 @@ class Throttle {
   }
 }
 
-/** A sink that hands events on in batches, after the requests that brought them. What does not fit is lost and told. */
+/** A sink that hands events on in batches, after the requests that brought them. Events that do not fit are lost, which is reported. */
 export const bufferedSink = (inner: AuditSink, options: BatchOptions, clock: Clock, lost: LossReport): AuditSink =>
   new BufferedSink(inner, options, clock, lost);
 

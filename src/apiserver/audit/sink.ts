@@ -10,7 +10,7 @@ export interface AuditSink {
   close(): Promise<void>;
 }
 
-/** Events that were lost are counted, and told in the log of the server. */
+/** Counts events that were lost, and writes them to the server's log. */
 export type LossReport = (plugin: string, why: string, events: readonly RecordedEvent[]) => void;
 
 export const lossReporter =

@@ -8,7 +8,7 @@ export interface TruncateOptions {
   batchBytesMax: number;
 }
 
-/** With its line's end. */
+/** The length of the event with the end of its line. */
 const sizeOf = ({ json }: RecordedEvent): number => Buffer.byteLength(json) + 1;
 
 const truncated = ({ event }: RecordedEvent): RecordedEvent =>

@@ -9,7 +9,7 @@ export const tokenReviewVersions = ['v1', 'v1beta1'] as const;
 
 export interface TokenWebhookOptions {
   server: WebhookServer;
-  /** Of authentication.k8s.io. */
+  /** The version of authentication.k8s.io that reviews are sent in. */
   version: (typeof tokenReviewVersions)[number];
   apiAudiences: readonly string[];
 }

@@ -10,7 +10,7 @@ export interface Refusal {
   /** Absent: `path` was asked for. */
   target?: Target;
   path: string;
-  /** Of the answer: 403 by authorization or admission, 400 or 422 where what was sent was refused. */
+  /** The status of the answer: 403 by authorization or admission, 400 or 422 where what was sent was refused. */
   code: number;
   message: string;
   /** The request did not reach its endpoint: the user may not do that at all. */

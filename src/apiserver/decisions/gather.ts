@@ -16,7 +16,7 @@ const hereOnly = 'here';
 const refusedOnly = 'refused';
 
 export interface GatherOptions {
-  /** Of components beside this server. */
+  /** The addresses of components beside this server. */
   sources: readonly string[];
   /** What proves that it may say who asks. */
   proxyClient: { cert: string; key: string };

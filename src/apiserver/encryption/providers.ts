@@ -19,7 +19,7 @@ export interface ProviderDeps {
 }
 
 export interface Providers {
-  /** Of what is stored as this resource. */
+  /** Encrypts and decrypts what is stored as this resource. */
   transformerOf(resource: GroupResource): Transformer;
   readonly plugins: readonly KmsPlugin[];
   /** Upstream keeps the plugins of a former configuration for as long, so that requests under way can end. */

@@ -120,7 +120,7 @@ function definitionFor({ definitions, facts: all }: BuiltinOptions, facts: Built
   return { group, version, kind: kind.kind, ...(hasStatus && withoutStatus) };
 }
 
-/** Of a kind that is served in several versions: each with the way there from any other, for owners of fields who wrote in another one. */
+/** The versions of a kind that is served in several, each with the way there from any other: owners of fields may have written in another version. */
 function versionsOf(
   { facts: all, schema }: BuiltinOptions,
   definition: KindDefinition<KubeObject>,

@@ -140,7 +140,7 @@ class Checker {
     );
   }
 
-  /** Of `&&` and `||` each operand is judged by itself. */
+  /** The type of `&&` and `||`, whose operands are judged each by itself. */
   #logical(node: Node & { kind: 'call' }, name: string, scope: Scope): Type {
     const given = node.args.map((argument) => this.typeOf(argument, scope));
     for (const [index, type] of given.entries())

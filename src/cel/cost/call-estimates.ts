@@ -18,7 +18,7 @@ export interface Argument {
   size: Size;
   /** Whether anything is known of the size. */
   isSized: boolean;
-  /** Of the items of a list. */
+  /** The size of each item, where it is a list. */
   itemSize: Size;
 }
 
@@ -41,7 +41,7 @@ const traversal = 0.1;
 const regexFactor = 0.25;
 const nameFormatRegexChars = 128;
 const formatCharsMax = 64;
-/** Of an address as bytes. */
+/** The longest address, as bytes. */
 const addressBytesMax = 16;
 const checkCost = 350_000;
 

@@ -225,7 +225,7 @@ function literalSize({ value }: Node & { kind: 'literal' }): Size {
   return fixedSize(value.type === 'bytes' ? value.value.length : 1);
 }
 
-/** Of calls whose values decide later which overload runs: the most that any of them costs. */
+/** The cost of a call whose values decide later which overload runs: the most that any of them costs. */
 function widest(name: string, overloads: readonly Overload[], args: readonly Argument[]): { cost: number; result?: Size } {
   let cost = 0;
   let result: Size | undefined;

@@ -1,7 +1,7 @@
 // What calls cost at run time, as upstream counts it (cel-go interpreter, runtimecost.go; k8s.io/apiserver/pkg/cel/library, cost.go).
 import { ListValue, MapValue, ObjectValue, Optional, type Value } from '../values/values.ts';
 
-/** Of walking a text once. */
+/** The cost of walking over one character of a text. */
 const traversal = 0.1;
 const regexFactor = 0.25;
 export const listCost = 10;

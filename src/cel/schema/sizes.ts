@@ -12,7 +12,7 @@ export interface Sized {
   keys?: Sized;
   /** By the names that CEL gives them. */
   fields?: ReadonlyMap<string, Sized>;
-  /** Of every field that `fields` does not name. */
+  /** The size of every field that `fields` does not name. */
   anyField?: Sized;
 }
 

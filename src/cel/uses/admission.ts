@@ -97,7 +97,7 @@ const patchFunctions = functionTable(
 
 /** Types of what expressions see; absent: any. Admission itself runs without: its objects may be of any kind. */
 export interface ExpressionTypes {
-  /** Of `object` and `oldObject`. */
+  /** The type of `object` and `oldObject`. */
   object?: Type;
   params?: Type;
 }

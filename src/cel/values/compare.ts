@@ -39,7 +39,10 @@ const structsEqual = (left: StructValue, right: StructValue): boolean =>
     return other !== undefined && equal(value, other);
   });
 
-/** What items must have in common to be the same: of sets themselves, of lists with keys those. Undefined: it cannot be told beforehand. */
+/**
+ * What two items have in common when they are the same one: for sets the whole item, for lists with keys the keys. Undefined: only a comparison
+ * shows it.
+ */
 function indexOf(item: Value, keys: readonly string[]): string | undefined {
   if (keys.length === 0) return scalarText(item);
   const texts = keys.map((key) => scalarText(memberOf(item, key) ?? null));

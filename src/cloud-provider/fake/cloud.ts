@@ -58,7 +58,7 @@ export class FakeCloud {
   readonly clock: Clock;
   readonly gate: FaultGate;
   readonly instances = new Map<string, FakeInstance>();
-  /** By id. */
+  /** The load balancers by id. */
   readonly balancers = new Map<string, FakeBalancer>();
   readonly routes = new Map<string, FakeRoute>();
   readonly zones: readonly string[];

@@ -98,7 +98,7 @@ export class FaultGate {
       },
     };
   }
-  /** Lets the time of a call pass; the caller's end ends it. */
+  /** Waits as long as a call takes, or until the caller gives it up. */
   async #pass(delayMs: number, call: FakeCall, signal: AbortSignal | undefined): Promise<void> {
     if (delayMs <= 0) return;
     try {

@@ -2,7 +2,7 @@
 // the annotation and its value, for the event that a user sees. Pure.
 
 export interface AnnotationReader {
-  /** Undefined: absent or empty. */
+  /** The text of the annotation; undefined: it is absent or empty. */
   text(name: string): string | undefined;
   boolean(name: string): boolean | undefined;
   integer(name: string, bounds?: { min?: number; max?: number }): number | undefined;

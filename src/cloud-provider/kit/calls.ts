@@ -47,7 +47,7 @@ export interface CallsOptions {
   limiter?: RateLimiter;
   writeLimiter?: RateLimiter;
   retry?: Partial<RetryPolicy>;
-  /** Of one try. */
+  /** The time for one try. */
   timeoutMs?: number;
   observer?: CallObserver;
 }

@@ -6,7 +6,7 @@ export interface VendorRequest {
   url: URL;
   /** Parts of the path that the route's template names, decoded. */
   params: Readonly<Record<string, string>>;
-  /** By lower-case name. */
+  /** The headers by their names in lower case. */
   headers: Readonly<Record<string, string>>;
   /** The body as it came. */
   bytes: Buffer;

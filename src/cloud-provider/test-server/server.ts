@@ -14,7 +14,7 @@ import { readBody, Refusal, type VendorAnswer, type VendorApi, type VendorReques
 export interface VendorServerOptions extends VendorApi {
   /** Time of latency. Default: the machine's. */
   clock?: Pick<Clock, 'sleep'>;
-  /** Of faults by rate. */
+  /** Draws which calls fail, for faults that have a rate. */
   rng?: Rng;
   /** Requests that no fault by rate hits. */
   spared?(request: VendorRequest): boolean;

@@ -5,7 +5,7 @@ import { loopbackKey } from '../core/index.ts';
 export interface MemoryLoadBalancersOptions {
   /** The health of an instance. Default: healthy. */
   health?: (instanceId: string) => TargetHealth;
-  /** Say that each listener answers on this port of 127.0.0.1. Default: load balancers are not on loopback. */
+  /** Gives the port of 127.0.0.1 that each listener answers on. Default: load balancers are not on loopback. */
   loopbackPort?: (loadBalancerId: string, protocol: string, port: number) => number;
 }
 

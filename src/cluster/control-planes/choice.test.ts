@@ -18,7 +18,7 @@ describe('machines of the control plane', () => {
     [{ controlPlanes: 0 }, undefined, '--control-planes must be one of 1, 3, 5, not 0'],
     [{ controlPlanes: 3 }, before(), 'this cluster has no control-plane machines, which cannot change'],
     [{ controlPlanes: 1 }, before(['a', 'b', 'c']), 'this cluster has 3 control-plane machines'],
-    [{ controlPlanes: 1, topology: 'managed' as const }, undefined, 'a managed control plane on machines has 3 or 5'],
+    [{ controlPlanes: 1, topology: 'managed' as const }, undefined, 'a managed control plane needs 3 or 5 machines'],
     [
       { controlPlanes: 3, layout: 'pods' as const, topology: 'managed' as const },
       undefined,

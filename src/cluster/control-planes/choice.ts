@@ -70,7 +70,7 @@ export function controlPlanesOfStart(given: Given, before: ClusterSettings | und
   if (managed && pods)
     throw new Error('--layout pods cannot be used with --topology managed: nobody sees the parts of a managed control plane');
   if (managed && names.length < 3)
-    throw new Error('a managed control plane on machines has 3 or 5 of them, in the zones of the provider: --control-planes 3');
+    throw new Error('a managed control plane needs 3 or 5 machines, in the zones of the provider: --control-planes 3');
   for (const [flag, is] of excluded(given, pods))
     if (is) throw new Error(`${flag} cannot be used with ${pods ? '--layout pods' : '--control-planes'}`);
   const needed = pods ? podPrograms : programs;

@@ -124,7 +124,7 @@ async function explainObject(asking: Asking, object: KubeObject, resource: Found
   };
 }
 
-/** Each once, without those of the reasons that are told already. */
+/** The warnings, each once, without those whose reasons are shown already. */
 async function warningsOf({ reader, nowMs }: Asking, { metadata }: KubeObject, known: readonly string[]): Promise<string[]> {
   const fieldSelector = `involvedObject.uid=${metadata.uid},type=Warning`;
   const events = await reader.list<Event>(resources.events, metadata.namespace ?? 'default', { fieldSelector });
@@ -181,7 +181,7 @@ async function explainUser(asking: Asking, name: string): Promise<Explained> {
   return { object: `User ${name}`, state, decisions: [], ...(silent.length > 0 && { silent }), warnings: [], refused };
 }
 
-/** Of pods and network policies. */
+/** What network policies mean for a pod, or a policy for pods. */
 async function networkOf(reader: Reader, object: KubeObject): Promise<Pick<Explained, 'network'>> {
   const isPolicy = object.kind === 'NetworkPolicy';
   if (!isPolicy && object.kind !== 'Pod') return {};

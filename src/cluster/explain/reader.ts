@@ -41,7 +41,7 @@ export class Reader {
   async find<T extends KubeObject>(resource: ResourceName, name: string, namespace?: string): Promise<T | undefined> {
     return this.get<T>(resource, name, namespace).catch(() => undefined);
   }
-  /** Of all namespaces where none is named. */
+  /** Without a namespace, the objects of all namespaces. */
   async list<T extends KubeObject>(resource: ResourceName, namespace?: string, options?: CallOptions): Promise<T[]> {
     const found = await this.#client
       .resource<T>(resource, namespace)

@@ -126,7 +126,7 @@ const kinds: Readonly<Record<string, Say>> = {
   Node: (object, { nowMs }) => nodeSentences(object as Node, nowMs),
 };
 
-/** Of a namespace that is being deleted: what is True is in the way. */
+/** What keeps a namespace that is being deleted: its conditions that are True. */
 const namespaceState: Say = (object, { nowMs }) =>
   conditionsOf(object)
     .filter(({ status }) => status === 'True')

@@ -5,7 +5,7 @@ import { someNames } from './words.ts';
 
 export interface ClaimWorld {
   classes: readonly StorageClass[];
-  /** Of the claim's namespace. */
+  /** The pods of the claim's namespace. */
   pods: readonly Pod[];
   volume: PersistentVolume | undefined;
 }

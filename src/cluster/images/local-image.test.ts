@@ -33,7 +33,7 @@ it('takes the image from whoever has it, and leaves no archive behind', async ()
 it('says who was asked, and what they said', async () => {
   const none = withLocalImage('other:1', { exec: machine(missing) }, async () => {});
   await expect(none).rejects.toThrow(
-    'other:1 is no file, and no image that can be had (docker is not installed; podman: Error: no such image)',
+    'other:1 is neither a file nor an image that can be found (docker is not installed; podman: Error: no such image)',
   );
   const docker = withLocalImage('app:1', { exec: machine(() => result(1)), from: 'docker' }, async () => {});
   await expect(docker).rejects.toThrow('(docker is not installed)');

@@ -42,7 +42,7 @@ export async function withLocalImage<T>(
       if (code === 0) return await use(archive);
       refusals.push(`${program}: ${stderr.trim().split('\n').at(-1) || `exit code ${code}`}`);
     }
-    throw new Error(`${image} is no file, and no image that can be had (${refusals.join('; ')})`);
+    throw new Error(`${image} is neither a file nor an image that can be found (${refusals.join('; ')})`);
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

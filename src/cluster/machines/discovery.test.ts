@@ -63,7 +63,7 @@ describe('discovery', () => {
     [
       'another cluster the second time',
       (response, count) => void response.end(count === 1 ? info : JSON.stringify({ data: { kubeconfig: '' } })),
-      'cluster-info is another one when its authority is asked',
+      'asked again with the authority of cluster-info, it answered another cluster-info',
     ],
   ])('says in a sentence that somebody answers %s', async (_what, how, sentence) => {
     answer = how;
@@ -91,7 +91,7 @@ describe('discovery', () => {
     signer = createCertificateAuthority({ commonName: 'kubernetes' });
     await listen();
     await expect(discover({ endpoint, token, hashes }, { clock })).rejects.toThrow(
-      /has no certificate for it of the authority in cluster-info: /,
+      /is not valid for it by the authority in cluster-info: /,
     );
     expect(asked).toHaveLength(1);
   });

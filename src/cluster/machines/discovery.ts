@@ -61,7 +61,8 @@ async function tryOnce({ endpoint, token, hashes }: Discovery, { signal }: Deps)
   if (content === undefined) return undefined;
   const found = trusted(content, hashes);
   const again = signedContent(await readInfo(endpoint, { ca: found.ca }, signal), token);
-  if (again !== content) throw new DiscoveryError('cluster-info is another one when its authority is asked');
+  if (again !== content)
+    throw new DiscoveryError('asked again with the authority of cluster-info, it answered another cluster-info');
   return found;
 }
 
@@ -76,7 +77,7 @@ function hindrance(error: unknown, endpoint: string, nowMs: number): string {
   if (isLate(error)) return `it has not answered within ${discoveryAnswerMs / 1000} s`;
   const [line = ''] = message.split('\n');
   if (code !== undefined && notVouchedFor.test(code))
-    throw new DiscoveryError(`${endpoint} has no certificate for it of the authority in cluster-info: ${line}`);
+    throw new DiscoveryError(`the certificate of ${endpoint} is not valid for it by the authority in cluster-info: ${line}`);
   return line;
 }
 

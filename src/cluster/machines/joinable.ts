@@ -19,7 +19,7 @@ export async function joinable(dataDir: string): Promise<Joinable> {
   const ca = (): string => clientConfigOf(readKubeconfig(clusterPaths(dataDir).kubeconfig)).ca ?? '';
   const joined = await loadMachine(dataDir);
   if (joined?.controlPlane) return { endpoint: joined.controlPlane.endpoint, ca: ca(), growing: true };
-  if (joined) throw new Error(`the machine in ${dataDir} is a node alone; say that on a control plane`);
+  if (joined) throw new Error(`the machine in ${dataDir} is only a node; run the command on a control plane`);
   const settings = await loadSettings(dataDir);
   if (!settings) throw new Error(`there is no cluster in ${dataDir}`);
   if (!settings.machine)

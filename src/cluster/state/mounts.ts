@@ -17,7 +17,7 @@ export async function mountsOfStart(
     );
   for (const { source } of given) {
     const found = await stat(source).catch(() => undefined);
-    if (!found) throw new Error(`extraMounts: ${source} is not there; nodes can be shown folders and files of this machine`);
+    if (!found) throw new Error(`extraMounts: ${source} is not there; it must be a folder or a file of this machine`);
   }
   return given;
 }

@@ -30,7 +30,7 @@ describe('removing a cluster', () => {
     expect(isClusterDir(path)).toBe(false);
     expect(await down(path, removal)).toBe(false);
     expect(existsSync(join(path, 'store/mine.txt'))).toBe(true);
-    expect(() => assertFree(path)).toThrow(`${path}/store is of no cluster; choose another directory with --data-dir`);
+    expect(() => assertFree(path)).toThrow(`${path}/store belongs to no cluster; choose another directory with --data-dir`);
   });
   it('does not take what cannot be looked at for nothing', async () => {
     const loop = join(dir, 'loop');

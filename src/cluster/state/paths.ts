@@ -62,7 +62,7 @@ export function assertFree(dataDir: string): void {
   if (dirname(dataDir) === dataDir) throw new Error(`${dataDir} cannot be a data directory; choose another one with --data-dir`);
   const isTaken = (name: string): boolean => isThere(join(dataDir, name)) && !isEmptyLogs(dataDir, name);
   const taken = isClusterDir(dataDir) ? undefined : clusterEntries.find(isTaken);
-  if (taken) throw new Error(`${join(dataDir, taken)} is of no cluster; choose another directory with --data-dir`);
+  if (taken) throw new Error(`${join(dataDir, taken)} belongs to no cluster; choose another directory with --data-dir`);
 }
 
 /** What the kernel takes as the path of a unix socket, without the zero at its end. */

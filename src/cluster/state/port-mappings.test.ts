@@ -50,7 +50,7 @@ it('carries connections to the node both ways, also half closed, and lets the po
       dial: () => Promise.reject(new Error('not now')),
       logger: silentLogger,
     }),
-  ).rejects.toThrow(`extraPortMappings: port ${hostPort} of 127.0.0.1 cannot be had`);
+  ).rejects.toThrow(`extraPortMappings: port ${hostPort} of 127.0.0.1 cannot be opened`);
   await mapped.close();
   await expect(once(connect({ host, port: hostPort }), 'connect')).rejects.toThrow('ECONNREFUSED');
   node.close();

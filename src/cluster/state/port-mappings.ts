@@ -59,7 +59,7 @@ export async function openPortMappings(
       await once(server, 'listening');
     } catch (error) {
       await close();
-      throw new Error(`extraPortMappings: port ${hostPort} of ${listenAddress} cannot be had: ${(error as Error).message}`, {
+      throw new Error(`extraPortMappings: port ${hostPort} of ${listenAddress} cannot be opened: ${(error as Error).message}`, {
         cause: error,
       });
     }

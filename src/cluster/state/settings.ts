@@ -100,7 +100,7 @@ const wideFrom = 251;
  */
 export const widePodCidr = '10.192.0.0/10';
 
-/** The addresses of a cluster's pods. Once wide, always wide: nodes keep their blocks. */
+/** The addresses of a cluster's pods. A cluster that was given the wide range keeps it, also with fewer nodes: they keep their blocks. */
 export const podCidrFor = (nodes: number, before: string = clusterNetworks.podCidr): string =>
   nodes >= wideFrom ? widePodCidr : before;
 

@@ -14,7 +14,8 @@ export function etcdFromFlags({ etcdServers, etcdCafile, etcdCertfile, etcdKeyfi
   if ((etcdCertfile === undefined) !== (etcdKeyfile === undefined))
     throw new Error('--etcd-certfile and --etcd-keyfile must be given together');
   if (etcdServers === undefined) {
-    if (etcdCafile !== undefined || etcdCertfile !== undefined) throw new Error('--etcd-cafile and its like need --etcd-servers');
+    if (etcdCafile !== undefined || etcdCertfile !== undefined)
+      throw new Error('--etcd-cafile, --etcd-certfile and --etcd-keyfile need --etcd-servers');
     return undefined;
   }
   const servers = etcdServers.filter((text) => text !== '');

@@ -46,7 +46,7 @@ export interface Proposal {
   metrics: MetricStatus[];
   events: Effect[];
   history: History;
-  /** Set: the target is to have another size. */
+  /** The size that the target is to get; absent where it stays as it is. */
   rescale?: { replicas: number; reason: string };
   error?: string;
 }

@@ -19,7 +19,7 @@ export interface PortRules {
   /** Its rules in the shared chains. */
   services: string[];
   nodePorts: string[];
-  /** Of the filter table. */
+  /** Its rules in the shared chains of the filter table. */
   filterServices: string[];
   filterExternalServices: string[];
   filterFirewall: string[];

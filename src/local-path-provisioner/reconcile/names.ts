@@ -22,7 +22,7 @@ export interface LocalPathConfig {
 /** A place on the disk of a node. */
 export interface VolumePlace {
   node: string;
-  /** Of the volume. */
+  /** The name of the volume. */
   name: string;
   path: string;
 }

@@ -19,7 +19,7 @@ export interface KubeScheduler {
   readonly metrics: Metrics;
   /** The newest decision about a pod, with every node's verdict or score, if it is still remembered. */
   explain(uid: string): Decision | undefined;
-  /** The same in words. */
+  /** The decision about the pod, in words. */
   told(uid: string): DecisionTold | undefined;
   /** Stops deciding; resolves when its events are written and the lease is released. */
   stop(): Promise<void>;

@@ -78,7 +78,7 @@ export function claimNames(pod: Pod): string[] {
   return names;
 }
 
-/** Requests set for the whole pod make defaults needless for what they, or any container, name. */
+/** The requests with defaults for what has none: a resource that the whole pod or any container requests gets no default. */
 function withDefaults(pod: Pod, requested: Amounts): Resources {
   const known = pod.spec?.resources?.requests === undefined ? [] : [...requested.keys()];
   const missing = Object.entries(nonMissing).filter(([name]) => !known.includes(name));

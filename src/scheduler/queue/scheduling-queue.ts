@@ -150,7 +150,10 @@ export class SchedulingQueue {
   done(uid: string): void {
     if (this.#entries.get(uid)?.place === 'inFlight') this.#entries.delete(uid);
   }
-  /** The pod was turned away by `plugins`; by none of them when something went wrong: then time is all it takes. */
+  /**
+   * Puts the pod back after a try. `plugins`: those that refused it, whose events may help it; empty where something went wrong, so that it is only
+   * a matter of time.
+   */
   retry(entry: QueueEntry, plugins: ReadonlySet<string>, pendingPlugins: ReadonlySet<string> = nobody): void {
     if (this.#entries.get(entry.info.uid)?.entry !== entry) return;
     entry.plugins = plugins;

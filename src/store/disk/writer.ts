@@ -14,9 +14,9 @@ export interface WriterOptions {
   disk: Disk;
   marker: MarkerFile;
   spares: Spares;
-  /** Of the store. */
+  /** Names the store. */
   id: string;
-  /** Of the log, oldest first; none: it is new. */
+  /** The segments of the log, oldest first; empty: the log is new. */
   segments: readonly FoundSegment[];
   /** The newest one can be gone on with. */
   clean: boolean;

@@ -38,7 +38,7 @@ export class EtcdWatch implements StoreWatch {
   /** First revision not yet delivered; 0 until the member has said where "now" is. */
   #next: number;
   #created = false;
-  /** Of the member in use: its answers to progress requests keep their place among the events. */
+  /** Whether the member in use answers requests for progress in their place among the events. */
   #exact = false;
   #progressWanted = false;
   #progressTimer: Timer | undefined;

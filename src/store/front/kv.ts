@@ -63,7 +63,10 @@ const taker = (responses: readonly OperationResponse[]): (() => OperationRespons
 interface Planning {
   store: EmbeddedStore;
   operations: Operation[];
-  /** Throws when one step more is too much. A comparison or an operation looks at a key or at a range, a transaction within at none of its own. */
+  /**
+   * Counts one more step, and throws when it is one too many. A comparison or an operation looks at a key or at a range; a transaction inside a
+   * transaction looks at nothing itself.
+   */
   spend(step?: { key: Buffer; rangeEnd?: Buffer }): void;
 }
 

@@ -29,7 +29,7 @@ interface PlannedPage {
   id: number;
   overflow: number;
   flags: number;
-  /** Of a leaf: entries; of a branch: pages below. */
+  /** The first entry of a leaf, or the first page below a branch. */
   from: number;
   to: number;
 }

@@ -11,7 +11,7 @@ export interface Endpoint {
   encrypted: boolean;
   host: string;
   port: number;
-  /** Of a unix socket. */
+  /** The path of a unix socket; undefined: `host` and `port` are dialled. */
   socketPath: string | undefined;
   /** `Host` header and HTTP/2 authority. */
   authority: string;

@@ -34,7 +34,7 @@ function otherName(host: string, certificate: Partial<PeerCertificate>): string 
 }
 
 interface TlsError extends NodeJS.ErrnoException {
-  /** Of a certificate with other names. */
+  /** The host that was wanted, where the certificate has other names. */
   host?: string;
   cert?: Partial<PeerCertificate>;
 }

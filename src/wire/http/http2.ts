@@ -194,7 +194,7 @@ export class Http2Response implements WireResponse {
     else stream.once('finish', stop);
   }
 
-  /** Calls back when the handler has ended the response. The end of the stream is told by the stream. */
+  /** Calls back when the handler has ended the response; the stream itself says when it has ended. */
   onEnd(callback: () => void): void {
     if (this.ended) callback();
     else this.#atEnd.push(callback);

@@ -18,7 +18,7 @@ export interface ForwardedConnection {
   port: number;
   /** Bytes both ways, with half-close. */
   data: Duplex;
-  /** A failure is told here as text; ending it without any means success. */
+  /** Takes the text of a failure; ending it without a text means success. */
   error: Writable;
 }
 

@@ -1,7 +1,7 @@
 // Descriptors are the process's: all its servers share them with its files, and a process without any left can do nothing at all.
 import { readFileSync } from 'node:fs';
 
-/** Of those that the process may have; the rest is for files, children and connections to others. */
+/** The share of connections among the descriptors that the process may have; the rest is for files, children and connections to others. */
 const shareForConnections = 0.75;
 const unknownLimit = 4_096;
 

@@ -65,7 +65,7 @@ export interface ListenAddress {
   /** '' for unix sockets. */
   host: string;
   port: number;
-  /** Of a unix socket. */
+  /** The path of a unix socket. */
   path?: string;
 }
 

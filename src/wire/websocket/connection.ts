@@ -36,7 +36,7 @@ export class WebSocketConnection extends EventEmitter<WebSocketEvents> {
   readonly #transport: Duplex;
   readonly #masked: boolean;
   readonly #intake: Intake;
-  /** Of the message under way; 0: none. */
+  /** The opcode of the message under way; 0: no message is. */
   #messageOp = 0;
   #closeSent = false;
   #closed = false;

@@ -15,7 +15,7 @@ export function isPublic(tables: readonly RouteTable[], subnetId: string): boole
   return (table.Routes ?? []).some(({ GatewayId }) => GatewayId?.startsWith('igw'));
 }
 
-/** Of two subnets of a zone: the one tagged for this role, then the cluster's, then the first by id. */
+/** The better one of two subnets of a zone: the one tagged for this role, then the cluster's, then the first by id. */
 function better(cluster: ClusterTags, roleTag: string) {
   const rank = ({ Tags }: Subnet): number => (hasTag(Tags, roleTag) ? 2 : 0) + (inCluster(cluster, Tags) ? 1 : 0);
   return (a: Subnet, b: Subnet): Subnet => {

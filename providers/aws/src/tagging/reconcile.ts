@@ -29,7 +29,7 @@ export interface TaggingView {
   providerId: string;
   /** ADD: absent, it is gone. */
   node: Node | undefined;
-  /** DELETE: a Node has this instance again. */
+  /** For DELETE: whether a Node has this instance again. */
   inUse: boolean;
   /** Attempts that failed since the last success. */
   failures: number;

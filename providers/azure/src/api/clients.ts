@@ -10,7 +10,7 @@ export interface ClientsOptions {
   networkSubscription: string;
   /** `https://management.azure.com`. */
   endpoint: string;
-  /** Of tokens: `https://management.azure.com/.default`. */
+  /** The scope of tokens: `https://management.azure.com/.default`. */
   scope: string;
   policy: PipelinePolicy;
   userAgent: string;

@@ -10,7 +10,7 @@ import {
   unlessForeign,
 } from 'sagong/cloud-provider/kit';
 
-/** By code, in lower case. */
+/** What a failure means, by its code in lower case. */
 const kinds: Readonly<Record<string, FailureKind>> = {
   // Something else is under way on the same thing, or on one that it stands on: it goes well a little later.
   anotheroperationinprogress: 'transient',

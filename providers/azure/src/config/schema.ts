@@ -100,7 +100,7 @@ const timing = {
   nodeInstanceNotFoundGracePeriodInSeconds: seconds.default(0),
 };
 
-/** Fields of upstream that change nothing here, each with the reason; told once at the start. */
+/** Fields of upstream that change nothing here, each with the reason; they are logged once, at the start. */
 export const withoutEffect: Readonly<Record<string, string>> = {
   cloudProviderBackoffExponent: 'waits always double',
   cloudProviderBackoffJitter: 'waits are always spread',
@@ -139,7 +139,7 @@ export const withoutEffect: Readonly<Record<string, string>> = {
 };
 const ignored = Object.fromEntries(Object.keys(withoutEffect).map((field) => [field, z.unknown().optional()]));
 
-/** Fields of upstream that ask for what is not there. */
+/** Fields of upstream that ask for something that this provider does not have. */
 const refused: Readonly<Record<string, string>> = {
   multipleStandardLoadBalancerConfigurations: 'there is one load balancer of each kind per cluster',
   serviceGatewayEnabled: 'the Service Gateway is not supported',

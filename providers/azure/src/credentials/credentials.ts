@@ -56,7 +56,7 @@ interface CertificateContext extends Pick<CredentialDeps, 'configDir' | 'clock'>
   options: ClientCertificateCredentialOptions;
 }
 
-/** Of the certificate that is in the file at the moment. */
+/** The credential by the certificate that is in the file at the moment. */
 async function certificateCredential(
   { tenant, client, certificate, password }: Parts,
   { configDir, clock, options }: CertificateContext,

@@ -29,7 +29,7 @@ import { Subscription } from './subscription.ts';
 const securityGroup = 'nodes-nsg';
 const tenant = '00000000-0000-4000-8000-000000000000';
 
-/** Of the account, always the same. */
+/** The subscription of an account, always the same one. */
 const subscriptionOf = (secret: string): string =>
   clientIdOf(createHash('sha256').update(`${secret} subscription`).digest('hex'));
 

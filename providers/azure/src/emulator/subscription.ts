@@ -85,9 +85,9 @@ export class Subscription {
     return `${network}.${(number >> 8) & 255}.${number & 255}`;
   }
   newIpv6 = (network: string): string => `${network}::${(++this.#count).toString(16)}`;
-  /** Of public IPs. */
+  /** The next free address for a public IP. */
   publicAddress = (): string => this.newAddress('20.50');
-  /** Of frontends in a subnet. */
+  /** The next free address for a frontend in a subnet. */
   privateAddress = (subnet: string): string => this.newAddress(subnet === 'inside' ? '10.100' : '10.225');
   /** How many numbers were given. */
   get count(): number {

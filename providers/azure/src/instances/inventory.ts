@@ -74,7 +74,7 @@ export function createInventory(deps: InventoryDeps): Inventory {
     for (const cache of [machines, scaleSets, members, missing]) cache.forget();
   };
 
-  /** Looks, and once more in lists that are read anew. */
+  /** Looks in the lists that are known, and where nothing is found once more in lists that are read anew. */
   async function twice(key: string, look: () => Promise<Machine | undefined>): Promise<Machine | undefined> {
     const found = await look();
     if (found || missing.peek(key)) return found;

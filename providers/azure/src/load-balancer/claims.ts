@@ -13,7 +13,7 @@ export interface Claim {
 }
 export interface Claims {
   watch(informers: CloudInformers): void;
-  /** Of other Services than this one. A Service that is being deleted claims nothing any more. */
+  /** The claims of other Services than this one. A Service that is being deleted claims nothing any more. */
   ofOthers(service: Service, address: string): Claim[];
 }
 

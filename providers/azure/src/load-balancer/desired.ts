@@ -14,10 +14,10 @@ import { rulesOf } from './rules.ts';
 export interface Desire {
   settings: Settings;
   cluster: string;
-  /** Of the load balancer. */
+  /** The name of the load balancer. */
   name: string;
   plan: Plan;
-  /** Of each family, in their order. */
+  /** One for each family, in their order. */
   frontends: readonly FrontendIPConfiguration[];
   nodes: readonly Node[];
 }

@@ -15,7 +15,7 @@ export type Change = 'join' | 'leave';
 /** A network card, or a scale set's model, that is in a pool or is to be. */
 export interface Backend {
   group: string;
-  /** Of a member; the other two are of a single machine. */
+  /** The scale set of a machine that is a member of one, with its `instance` there; a single machine has an `interfaceName`. */
   scaleSet?: string;
   instance?: string;
   interfaceName?: string;

@@ -10,7 +10,7 @@ import { isInside } from './ranges.ts';
 
 export interface FamilyPlan {
   family: Family;
-  /** Of a frontend of its own. */
+  /** The name of its frontend, where it has one of its own. */
   frontend: string;
   /** An address that the user wants. */
   ip?: string;
@@ -23,7 +23,7 @@ export interface Plan {
   service: Service;
   key: string;
   internal: boolean;
-  /** Of the annotation. */
+  /** The subnet that the annotation names. */
   subnet: string | undefined;
   families: FamilyPlan[];
   ports: ServicePort[];
@@ -32,7 +32,7 @@ export interface Plan {
   floatingIp: boolean;
   haPorts: boolean;
   affinity: boolean;
-  /** Of public IPs that are not in that of the cluster. */
+  /** The resource group of public IPs, where it is another than the cluster's. */
   pipGroup: string | undefined;
   /** '' removes the label; undefined leaves it as it is. */
   dnsLabel: string | undefined;

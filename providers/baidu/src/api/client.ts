@@ -14,7 +14,7 @@ export type Endpoints = Readonly<Record<ServiceName, string>>;
 export interface ClientOptions {
   endpoints: Endpoints;
   credentials(): Promise<Credentials>;
-  /** Of the cluster: the APIs' logs name it. */
+  /** Names the cluster in the logs of the APIs. */
   userAgent: string;
   timeoutMs: number;
   clock: Clock;

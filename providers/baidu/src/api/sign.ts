@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 export interface Credentials {
   accessKeyId: string;
   secretAccessKey: string;
-  /** Of temporary credentials from STS. */
+  /** Comes with temporary credentials from STS. */
   sessionToken?: string;
 }
 

@@ -21,7 +21,7 @@ export interface Balancer {
   address: string;
   status: BalancerStatus;
   vpcId: string;
-  /** Of the EIP that is bound; absent or '': there is none. */
+  /** The address of the EIP that is bound; absent or '': no EIP is bound. */
   publicIp?: string;
   tags?: Tag[];
 }
@@ -44,7 +44,7 @@ export interface ListenerSettings {
   healthCheckInterval: number;
   unhealthyThreshold: number;
   healthyThreshold: number;
-  /** Of UDP. */
+  /** What a health check over UDP sends. */
   healthCheckString?: string;
 }
 export interface Listener extends ListenerSettings {

@@ -91,9 +91,9 @@ export class Account {
     const number = ++this.#count;
     return `${network}.${(number >> 8) & 255}.${number & 255}`;
   }
-  /** Of EIPs. */
+  /** The next free address for an EIP. */
   publicAddress = (): string => this.newAddress('106.13');
-  /** Of load balancers. */
+  /** The next free address for a load balancer. */
   privateAddress = (): string => this.newAddress('192.168');
   #map<K extends Kind>(kind: K): LaggingMap<Kinds[K]> {
     const known = this.#maps.get(kind) ?? new LaggingMap<unknown>(this.now, () => this.faults().rates.lagMs);

@@ -67,7 +67,7 @@ async function make(api: BaiduApi, deps: RoutesDeps, cidr: string, instance: str
 
 export function createRoutes(deps: RoutesDeps): Routes {
   const { client, clusterId, finder, nodes } = deps;
-  /** Of an instance: undefined when there is none any more, which the list of a moment ago does not say for sure. */
+  /** The name of the Node of an instance; undefined when the instance is gone, which the list of a moment ago does not say for sure. */
   async function nodeNameOf(api: BaiduApi, instance: string, signal?: AbortSignal): Promise<string | undefined> {
     const listed = (await finder.all(signal)).find(({ id }) => id === instance) ?? (await api.instance(instance));
     return listed && (nodes.nameOf(instance) ?? (listed.hostname || listed.name));

@@ -61,7 +61,7 @@ export interface ApiOptions {
   apiUrl: string;
   requestsPerSecond?: number;
   clock: Clock;
-  /** Of jitter. Absent: the machine's. */
+  /** Draws the jitter. Absent: the machine's. */
   rng?: Rng;
   observer?: CallObserver;
   /** For a caller whose own answer is awaited: every request goes out at once, and only once. */

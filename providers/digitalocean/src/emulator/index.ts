@@ -75,7 +75,7 @@ const uuidOf = (networkId: string): string =>
 interface Saved {
   loadBalancers: LoadBalancer[];
   tags: [string, string[]][];
-  /** By load balancer. */
+  /** Each load balancer's ID with its address. */
   ownAddresses: [string, string][];
 }
 

@@ -25,7 +25,7 @@ function found<T>(value: T | undefined): T {
   return value;
 }
 
-/** By path, then by method. */
+/** What answers a call, by path and then by method. */
 const handlers: Readonly<Record<string, Readonly<Record<string, Handler>>>> = {
   '/v2/regions': { GET: ({ account, url }) => ok(pageOf('regions', account.regions, url)) },
   '/v2/droplets': {

@@ -182,7 +182,7 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
     await this.#deps.writer.warn(service, 'LoadBalancerConfigError', message);
     throw new ConfigurationError(message);
   }
-  /** The whole body. What a person must put right is told by an event too. */
+  /** The whole body of the request. An event reports what a person must put right. */
   async #request(
     service: Service,
     nodes: readonly Node[],

@@ -6,7 +6,7 @@ import { annotationOf, annotations } from '../annotations.ts';
 import type { LoadBalancerNetwork, LoadBalancerType, NetworkStack } from '../api/types.ts';
 import { namesShown } from '../limits.ts';
 
-/** A configuration that only a person can put right; told by an event too. */
+/** A configuration that only a person can put right; an event reports it, too. */
 export class ConfigurationError extends Error {}
 
 export const loadBalancerTypes: readonly LoadBalancerType[] = ['REGIONAL', 'REGIONAL_NETWORK'];
@@ -31,7 +31,7 @@ export function networkOf(service: Service): LoadBalancerNetwork {
 /** Nodes by what they can do behind a load balancer. */
 export interface Backends {
   eligible: Node[];
-  /** Of the eligible ones; both empty for internal load balancers, where it does not matter. */
+  /** Those eligible nodes that have addresses of one family, and of both; empty for internal load balancers, where it does not matter. */
   singleStack: Node[];
   dualStack: Node[];
   /** Left out: no address that could be reached (yet). */

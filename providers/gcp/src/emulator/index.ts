@@ -87,7 +87,7 @@ function open(context: VendorEmulationContext): VendorEmulation {
   const subnetwork = addPlaces(projects, context);
   if (saved !== undefined) restore(projects, saved);
   const checkAccess = createGate(secret, now);
-  /** By path. */
+  /** The machines by their paths. */
   let machines = new Map<string, EmulatedMachine>();
   let free: readonly string[] = [];
   projects.newAddress = (type) => {

@@ -12,7 +12,7 @@ export interface Resource {
   [field: string]: unknown;
 }
 
-/** Links are told with this host, whatever the client called. */
+/** Links in answers have this host, whatever host the client called. */
 export const linkBase = 'https://www.googleapis.com/compute/v1/';
 
 /** The path in a link, from `projects` on; parts of paths are completed for the project. */

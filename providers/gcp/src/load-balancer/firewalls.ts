@@ -18,7 +18,7 @@ import { portRanges } from './ports.ts';
 interface FirewallWish
   extends Pick<Firewall, 'name' | 'description' | 'sourceRanges' | 'allowed' | 'denied' | 'destinationRanges'> {
   priority?: number;
-  /** Of several load balancers: tags that are there stay. */
+  /** The rule serves several load balancers: tags that it has stay. */
   shared?: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface HealthCheckPlan {
 }
 
 export interface BalancerPlan {
-  /** Of all its own resources. */
+  /** The name of all resources that are its own. */
   name: string;
   clusterId: string;
   service: Service;

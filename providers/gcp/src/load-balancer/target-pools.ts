@@ -12,7 +12,7 @@ import type { ExternalPlan } from './plan.ts';
 export const poolOf = ({ resources }: Cloud, name: string): Promise<TargetPool | undefined> =>
   resources.targetPools.get(name).catch(undefinedIfAbsent);
 
-/** An affinity that is not told counts as none. */
+/** Whether the pool has another affinity than the plan; a pool that names no affinity has `NONE`. */
 export const mustBeMadeAgain = (pool: TargetPool, { affinity }: ExternalPlan): boolean =>
   (pool.sessionAffinity || 'NONE') !== affinity;
 

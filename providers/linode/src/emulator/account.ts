@@ -71,7 +71,7 @@ export interface LinodeOptions {
 
 export class Account {
   token = '';
-  /** Of NodeBalancers. */
+  /** The next free address for a NodeBalancer. */
   publicAddress = (): string => this.newAddress('172.234');
   privateAddress = (): string => this.newAddress('10.254');
   publicIpv6 = (id: number): string | null => `2600:3c06:1::${id.toString(16)}`;

@@ -44,7 +44,7 @@ const routesOf = (account: Account): Routes => ({
   'DELETE /v4/linode/instances/{id}': refuse('Linodes are nodes of the local cloud: sagong node terminate'),
 });
 
-/** Of a Linode: ranges of pods that are routed to it. */
+/** The ID of a Linode, and the ranges of pods that are routed to it. */
 type Ranges = [number, string[]];
 const kinds = ['balancer', 'config', 'node', 'firewall', 'device'] as const;
 type Kept = { [K in (typeof kinds)[number]]: ReturnType<Account['of']> };

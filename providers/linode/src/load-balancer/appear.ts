@@ -9,7 +9,7 @@ import { appearMs, unsettledAgainMs } from '../limits.ts';
 export interface Appearing<Thing> {
   what: string;
   make(): Promise<Thing>;
-  /** By its label. */
+  /** Looks for it by its label. */
   find(): Promise<Thing | undefined>;
 }
 

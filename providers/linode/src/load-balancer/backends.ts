@@ -8,10 +8,10 @@ import { labelCharactersMax, labelCharactersMin, namesShown, nodeWeight } from '
 import type { PortPlan } from './ports.ts';
 
 export interface Backend {
-  /** Of the Node. */
+  /** The name of the Node. */
   name: string;
   ip: string;
-  /** In a VPC. */
+  /** The subnet of a VPC that `ip` is in; absent outside a VPC. */
   subnetId?: number;
 }
 

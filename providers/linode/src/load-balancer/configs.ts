@@ -10,7 +10,7 @@ import type { PortPlan } from './ports.ts';
 /** A port with all that goes into its config. */
 export interface WantedConfig {
   config: ConfigRequest;
-  /** Of the certificate; undefined: the port has none. */
+  /** The fingerprint of the certificate; undefined: the port has no certificate. */
   fingerprint?: string;
   nodes: NodeRequest[];
 }

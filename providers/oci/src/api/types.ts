@@ -198,7 +198,7 @@ export interface SecurityList {
   timeCreated: string;
   ingressSecurityRules: IngressRule[];
   egressSecurityRules: EgressRule[];
-  /** Of the version that was read. */
+  /** Names the version that was read. */
   etag?: string;
 }
 export interface SecurityGroup {

@@ -28,7 +28,7 @@ export interface Settings {
   tags: TagConfig;
   /** Added to `tags` or what stands in their place. */
   commonTags: TagConfig;
-  /** Of the names of load balancers. */
+  /** What the names of load balancers begin with. */
   namePrefix: string;
 }
 

@@ -65,7 +65,7 @@ export interface InstanceOptions {
 
 export interface AccountOptions {
   lagMs?(): number;
-  /** Of work requests. Default: they are done at once. */
+  /** How long a work request takes. Default: it is done at once. */
   durationMs?(): number;
   failureOf?(): Refusal | undefined;
   workRequestId?(number: number): string;

@@ -3,9 +3,9 @@
 import { type ListWish, type RuleWish, wishKey } from './security-rules.ts';
 
 export interface Claim {
-  /** Of the load balancers that the Service may have. */
+  /** The names of the load balancers that the Service may have. */
   names: readonly string[];
-  /** By security list. */
+  /** What it wants of each security list. */
   wishes: ReadonlyMap<string, ListWish>;
 }
 export interface Claims {

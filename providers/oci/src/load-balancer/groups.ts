@@ -28,7 +28,7 @@ export async function ownGroups(cloud: Cloud, service: Service, vcnId: string, m
   }
 }
 
-/** Sent twice it makes one; one that was deleted since has used up its token. */
+/** Makes a group. A request that is sent twice makes one group; the token of a group that was deleted since makes nothing any more. */
 async function create({ core, settings }: Cloud, service: Service, vcnId: string): Promise<SecurityGroup> {
   const group = {
     compartmentId: compartmentOf(service, settings),

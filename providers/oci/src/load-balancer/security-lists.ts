@@ -64,7 +64,7 @@ async function unclaimedPorts(cloud: Cloud, owner: Owner, subnetIds: readonly st
 
 export interface Owner {
   uid: string;
-  /** Of its load balancers of either kind. */
+  /** The names of its load balancers of either kind. */
   names: readonly string[];
   compartment: string;
   cluster: string;
@@ -75,7 +75,7 @@ interface Work {
   wish: ListWish;
   /** Ports now and before. */
   ports: ReadonlySet<number>;
-  /** Of the load balancer. */
+  /** The subnets of the load balancer. */
   subnetIds: readonly string[];
 }
 

@@ -35,11 +35,11 @@ export function ruleCost(program: Program, { schema, isRoot }: Pick<RuleTree, 's
 /** The rules of a schema and of the schemas inside it; absent where there are none. */
 export interface RuleTree {
   schema: JSONSchemaProps;
-  /** Of a whole resource. */
+  /** Whether it is the schema of a whole resource. */
   isRoot: boolean;
   type: celTypes.Type | undefined;
   rules: readonly CompiledRule[];
-  /** In the order of the schema's. */
+  /** The rules below `allOf`, in the order of the schema. */
   allOf: readonly (RuleTree | undefined)[];
   items?: RuleTree;
   others?: RuleTree;

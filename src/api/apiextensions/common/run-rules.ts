@@ -142,7 +142,7 @@ class RuleRun {
     return program.evaluate(variables, { costMax, work: this.#work, onCost });
   }
 
-  /** False: the rule does not hold; what cannot be evaluated has been told. */
+  /** False: the rule does not hold. A rule that cannot be evaluated is reported here and counts as holding. */
   #holds(tree: RuleTree, program: Program, { rule }: CompiledRule, variables: ReadonlyMap<string, Value>, place: Place): boolean {
     const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run';
     try {

@@ -54,7 +54,7 @@ export class RuleCosts {
     if (message) this.#observe(path, ruleCost(message, tree), 'estimated messageExpression cost');
   }
 
-  /** Of all rules together. */
+  /** Reports it when all rules together cost too much. */
   total(path: Path): void {
     if (this.#total <= definitionCostMax) return;
     for (const { path: at } of this.#largest)

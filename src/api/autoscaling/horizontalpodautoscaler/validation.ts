@@ -54,7 +54,7 @@ const validateMetricName = (report: Report, at: Path, metric: hpa.MetricIdentifi
 
 const noTarget: hpa.MetricTarget = { type: '' };
 
-/** Of a resource: a share or an amount. */
+/** Checks the target of a resource, which is a share or an amount. */
 function validateResourceTarget(report: Report, at: Path, target = noTarget): void {
   const targetPath = at.child('target');
   validateTarget(report, targetPath, target);

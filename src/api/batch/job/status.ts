@@ -15,7 +15,7 @@ interface Change {
   job: Job;
   status: JobStatus;
   old: JobStatus;
-  /** One of these fields differs. */
+  /** Whether one of these fields differs. */
   changed(...fields: (keyof JobStatus)[]): boolean;
   /** One of these conditions became true, or stopped being so. */
   turned(...types: string[]): boolean;

@@ -13,7 +13,7 @@ const text = ({ path, source }: Place): string => (source === '' ? quote(path) :
 const places = (items: { path: string }[] | undefined, source = ''): Place[] =>
   (items ?? []).map(({ path }) => ({ path: path ?? '', source }));
 
-/** More are not told: an answer has room for some of them only, and n equal paths overlap in n * n / 2 ways. */
+/** No more than this are reported: an answer has room for some of them only, and n equal paths overlap in n * n / 2 ways. */
 const collisionsMax = 100;
 
 /** A name on the way of paths: which places end here, and which go on, by their numbers. */

@@ -70,7 +70,7 @@ const writeAny = (writer: DocumentWriter, value: unknown): void => {
   writer.tag(yamlNumber, WireType.LengthDelimited).string(writer.yaml(value));
 };
 
-/** Left out where they stand for themselves; a message, `Any` too, is written whatever it holds. */
+/** Values that are left out where a field has them. A message is written whatever it holds, `Any` too. */
 const zeros: Readonly<Record<Scalar, unknown>> = { string: '', bool: false, int64: 0, double: 0 };
 
 const isExtension = (name: string): boolean => name.startsWith('x-');

@@ -36,7 +36,7 @@ export class Ticket {
   readonly schema: string;
   readonly flow: string;
   readonly arrivedMs: number;
-  /** For dumps. */
+  /** What dumps show of the request. */
   readonly about: unknown;
   readonly width: number;
   startedMs = 0;
@@ -243,7 +243,7 @@ export class QueueSet {
     if (queue.waiting.length === 0) this.#nonEmpty.delete(queue);
   }
 
-  /** Of equals the next in the round. */
+  /** The queue whose request is served next; among equals, the next one in the round. */
   #next(): Queue | undefined {
     let best: Queue | undefined;
     let earliest = Number.POSITIVE_INFINITY;

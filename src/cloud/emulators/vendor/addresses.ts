@@ -27,7 +27,7 @@ export class AddressStock {
     while (spare.length < spareAddresses) spare.push(await this.#cloud.allocateAddress({ tags: { [tag]: this.#vendor } }));
     emulation.setFreeAddresses(spare.map(({ publicAddress }) => publicAddress));
   }
-  /** After a change. */
+  /** Gives back, after a change, the addresses that nothing has any more. */
   async trim(emulation: VendorEmulation): Promise<void> {
     if (!emulation.setFreeAddresses) return;
     const spare = await this.#spare(emulation.addresses?.() ?? []);

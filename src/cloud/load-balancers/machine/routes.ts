@@ -5,7 +5,7 @@ import { addressLabel, answerMark, backToEdge, indexOfTable, preference, protoco
 import type { VpcPlan } from '../plan.ts';
 
 export interface RouterState {
-  /** On the loopback device. */
+  /** Addresses on the loopback device. */
   addresses: ReadonlySet<string>;
   /** The router's own end of the link to the edge, with its prefix length. */
   edgeLink: { address: string; length: number } | undefined;
