@@ -64,7 +64,7 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
   const portMappings = options.portMappings ?? before?.portMappings;
   if (portMappings && (runtime === 'simulated' || machine))
     throw new Error('extraPortMappings need real nodes of the local cloud: nobody answers on others');
-  const mounts = await mountsOfStart(options, before, runtime === 'simulated' || machine !== undefined);
+  const mounts = await mountsOfStart(options.mounts, before, runtime === 'simulated' || machine !== undefined);
   const etcd = etcdOfStart(options.etcd, before);
   const componentArgs = await argsOfStart(options, before, {
     machine: machine !== undefined,

@@ -61,8 +61,6 @@ function circleOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
 
 /** Rooms whose folders import each other, with the reason. It only shrinks. */
 const knottedRooms: Record<string, string> = {
-  apimachinery: 'label selectors are checked by rules of names, and among the rules of metadata are those of label selectors',
-  api: 'its parts are kinds: pod templates serve kinds of two groups',
   cluster: 'it puts everything together, and its parts are not told apart yet',
   cmd: 'a command reads the type of the flags that its row of the tree declares',
 };

@@ -1,6 +1,7 @@
 // Label selectors (k8s.io/apimachinery/pkg/labels): immutable, compiled once, matched millions of times.
 import { quote } from '#utils';
 import { badRequest } from '../errors/index.ts';
+import type { LabelSelector } from '../meta/index.ts';
 import { parseRequirements } from './parse.ts';
 import { compile, type Labels, type Operator, type Requirement, requirement, requirementText } from './requirement.ts';
 
@@ -16,18 +17,6 @@ export interface Selector {
   /** The one value this label must have, if the selector says so: what an index can be asked for. */
   exactMatch(key: string): string | undefined;
   toString(): string;
-}
-
-/** The selector as objects write it (metav1.LabelSelector). */
-export interface LabelSelector {
-  matchLabels?: Record<string, string>;
-  matchExpressions?: LabelSelectorRequirement[];
-}
-
-export interface LabelSelectorRequirement {
-  key: string;
-  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | (string & {});
-  values?: string[];
 }
 
 const noLabels: Labels = {};

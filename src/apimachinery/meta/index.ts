@@ -125,3 +125,15 @@ export const formatTime = (unixMs: number): string => `${new Date(unixMs).toISOS
 
 /** RFC 3339 with microseconds (metav1.MicroTime). */
 export const formatMicroTime = (unixMs: number): string => new Date(unixMs).toISOString().replace(/\.(\d{3})Z$/, '.$1000Z');
+
+/** The selector as objects write it (metav1.LabelSelector). */
+export interface LabelSelector {
+  matchLabels?: Record<string, string>;
+  matchExpressions?: LabelSelectorRequirement[];
+}
+
+export interface LabelSelectorRequirement {
+  key: string;
+  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | (string & {});
+  values?: string[];
+}

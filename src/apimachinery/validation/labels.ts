@@ -1,7 +1,7 @@
 // Labels, annotations and label selectors inside objects (k8s.io/apimachinery/pkg/apis/meta/v1/validation). Upstream walks maps in random
 // order; here keys are visited sorted, so the same object always gets the same answer.
 import { type FieldError, forbidden, gather, invalid, type Path, required, tooLong } from '../field/index.ts';
-import type { LabelSelector, LabelSelectorRequirement } from '../labels/index.ts';
+import type { LabelSelector, LabelSelectorRequirement } from '../meta/index.ts';
 import { annotationsBytesMax } from './limits.ts';
 import { isLabelValue, isQualifiedName } from './names.ts';
 import { byteLength } from './texts.ts';

@@ -1,11 +1,10 @@
 // Folders and files of this machine that nodes see (kind's extraMounts): from their first boot on, so that they are chosen with the first start.
 import { stat } from 'node:fs/promises';
-import type { ClusterSettings } from './settings.ts';
-import type { UpOptions } from '../start/types.ts';
+import type { ClusterSettings, NodeMount } from './settings.ts';
 
-/** `elsewhere`: nodes have no root on this machine. Rejects with a sentence for what cannot be shown. */
+/** `given`: those of this start, if any. `elsewhere`: nodes have no root on this machine. Rejects with a sentence for what cannot be shown. */
 export async function mountsOfStart(
-  { mounts: given }: Pick<UpOptions, 'mounts'>,
+  given: NodeMount[] | undefined,
   before: ClusterSettings | undefined,
   elsewhere: boolean,
 ): Promise<ClusterSettings['mounts']> {

@@ -14,8 +14,8 @@ import { podTemplateWarnings } from '../../core/pod/warnings.ts';
 import { validatePodTemplateSpec } from '../../core/pod/validation/spec.ts';
 import { defineKind, type KindContext } from '../../kind.ts';
 import { isZero, validateAtMostAll, validateIntOrPercent } from '../common/rolling-update.ts';
-import { validateCollisionCount } from '../common/status.ts';
-import * as templates from '../common/templates.ts';
+import { validateCollisionCount } from '../../core/common/replica-status.ts';
+import * as templates from '../../core/common/templates.ts';
 
 const path = root('spec');
 const generationAnnotation = 'deprecated.daemonset.template.generation';

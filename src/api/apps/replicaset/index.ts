@@ -9,8 +9,8 @@ import { collect } from '../../common/report.ts';
 import { statusDoor } from '../../common/strategy.ts';
 import { podTemplateDefaults } from '../../core/pod/defaults.ts';
 import { defineKind, type KindContext } from '../../kind.ts';
-import { validateCounters } from '../common/status.ts';
-import * as templates from '../common/templates.ts';
+import { validateCounters } from '../../core/common/replica-status.ts';
+import * as templates from '../../core/common/templates.ts';
 
 const path = root('spec');
 

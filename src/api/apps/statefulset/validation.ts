@@ -13,8 +13,8 @@ import { podRules } from '../../core/pod/validation/rules.ts';
 import { validatePodTemplateSpec } from '../../core/pod/validation/spec.ts';
 import type { KindContext } from '../../kind.ts';
 import { isZero, validateAtMostAll, validateIntOrPercent } from '../common/rolling-update.ts';
-import { validateCollisionCount, validateCounters } from '../common/status.ts';
-import * as templates from '../common/templates.ts';
+import { validateCollisionCount, validateCounters } from '../../core/common/replica-status.ts';
+import * as templates from '../../core/common/templates.ts';
 
 const path = root('spec');
 const policies = ['Retain', 'Delete'];

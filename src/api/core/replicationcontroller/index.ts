@@ -2,8 +2,8 @@
 import type { ReplicationController } from '#api/core/v1';
 import { type FieldError, root } from '#apimachinery/field';
 import { fromSet } from '#apimachinery/labels';
-import { validateCounters } from '../../apps/common/status.ts';
-import * as templates from '../../apps/common/templates.ts';
+import { validateCounters } from '../common/replica-status.ts';
+import * as templates from '../common/templates.ts';
 import { nonnegative } from '../../common/numbers.ts';
 import { formatLabels } from '../../common/printing.ts';
 import { collect, isEmptyMap } from '../../common/report.ts';
