@@ -123,7 +123,7 @@ export const inner = {
       workers: ['container', 'pod', 'node', 'probes', 'hooks', 'eviction', 'images', 'status'],
       housekeeping: ['container', 'node', 'eviction', 'images', 'stats', 'volumes', 'workers'],
       server: ['container', 'logs', 'node', 'runtime', 'stats'],
-      config: ['eviction', 'node', 'server'],
+      config: ['eviction', 'node', 'server', 'workers'],
       'test-support': ['*'],
     },
   },

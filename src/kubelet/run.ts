@@ -199,7 +199,8 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
   const listen = serving?.listen ?? { host: options.address, port: options.port };
   const server = serving && (await startKubeletServer(kubelet, { ...serving, listen }, { client, clock, logger }));
   const { podManifestPath: directory } = options;
-  const staticPods = directory === '' ? undefined : new StaticPods({ kubelet, directory, clock, logger });
+  const staticPods =
+    directory === '' ? undefined : new StaticPods({ ...base, nodeName: options.nodeName, workers: kubelet.workers, directory });
   await staticPods?.start();
   const started = kubelet.start();
   await enforceNodeAllocatable(cgroups, given.reserved, machine, (...event) => kubelet.nodes.recordEvent(...event));

@@ -15,8 +15,10 @@ import {
   configSourceAnnotation,
   podFullName,
 } from '#component-helpers/pod';
+import type { KubeClient } from '#client';
 import type { Clock, Logger, Timer } from '#utils';
-import type { Kubelet } from '../kubelet.ts';
+import type { NodeState } from '../node/state.ts';
+import type { PodWorkers } from '../workers/pod-workers.ts';
 import { manifestPollMs, mirrorCheckMs } from '../limits.ts';
 
 const pods = { group: '', version: 'v1', resource: 'pods' };
@@ -50,7 +52,10 @@ function staticPod(text: string, path: string, nodeName: string, nowMs: number):
 }
 
 export interface StaticPodsDeps {
-  kubelet: Kubelet;
+  nodeName: string;
+  client: KubeClient;
+  state: Pick<NodeState, 'node'>;
+  workers: Pick<PodWorkers, 'mirrorOf' | 'mirrors' | 'pods' | 'remove' | 'update'>;
   directory: string;
   clock: Clock;
   logger: Logger;
@@ -108,19 +113,19 @@ export class StaticPods {
     this.#busy = false;
   }
   async #readOnce(): Promise<void> {
-    const { directory, kubelet, clock, logger } = this.#deps;
+    const { directory, nodeName, workers, clock, logger } = this.#deps;
     const found = new Map<string, Pod>();
     for (const name of (await readdir(directory)).filter((file) => !file.startsWith('.')).sort()) {
       const path = join(directory, name);
       try {
-        const pod = staticPod(await readFile(path, 'utf8'), path, kubelet.options.nodeName, clock.now());
+        const pod = staticPod(await readFile(path, 'utf8'), path, nodeName, clock.now());
         found.set(pod.metadata.uid ?? '', pod);
       } catch (error) {
         logger.error('Could not process manifest file', { path, error: String(error) });
       }
     }
-    for (const [uid, pod] of this.#pods) if (!found.has(uid)) kubelet.workers.remove(pod);
-    const names = new Map(kubelet.workers.pods().map((pod) => [podFullName(pod), pod.metadata.uid]));
+    for (const [uid, pod] of this.#pods) if (!found.has(uid)) workers.remove(pod);
+    const names = new Map(workers.pods().map((pod) => [podFullName(pod), pod.metadata.uid]));
     for (const [uid, pod] of found) {
       if (this.#pods.has(uid)) continue;
       const other = names.get(podFullName(pod));
@@ -128,7 +133,7 @@ export class StaticPods {
         // The version before is still being ended; the next reading starts this one.
         found.delete(uid);
         this.#timers.push(clock.setTimer(mirrorCheckMs, () => void this.#read()));
-      } else kubelet.workers.update(pod);
+      } else workers.update(pod);
     }
     this.#pods = found;
     await this.#mirror();
@@ -136,18 +141,18 @@ export class StaticPods {
 
   /** Makes and removes mirrors until there is one, of the right version, for each static pod. */
   async #mirror(): Promise<void> {
-    const { kubelet, logger } = this.#deps;
-    const { node } = kubelet.parts.state;
+    const { state, workers, logger } = this.#deps;
+    const { node } = state;
     if (node?.metadata.uid === undefined) return;
     const wanted = new Map([...this.#pods.values()].map((pod) => [podFullName(pod), pod]));
     const hashOf = (pod: Pod): string => pod.metadata.annotations?.[configHashAnnotation] ?? '';
-    for (const mirror of kubelet.workers.mirrors()) {
+    for (const mirror of workers.mirrors()) {
       const pod = wanted.get(podFullName(mirror));
       const right = pod && mirror.metadata.annotations?.[configMirrorAnnotation] === hashOf(pod);
       if (!right || mirror.metadata.deletionTimestamp !== undefined) await this.#delete(mirror).catch(() => {});
     }
     for (const pod of wanted.values()) {
-      if (kubelet.workers.mirrorOf(pod) !== undefined) continue;
+      if (workers.mirrorOf(pod) !== undefined) continue;
       await this.#create(pod, node.metadata.uid).catch((error: unknown) => {
         if (!this.#closed) logger.debug('Failed creating a mirror pod', { pod: pod.metadata.name, error: String(error) });
       });
@@ -155,16 +160,16 @@ export class StaticPods {
   }
   async #create(pod: Pod, nodeUid: string): Promise<void> {
     const { uid = '', annotations, ...metadata } = pod.metadata;
-    const owner = { apiVersion: 'v1', kind: 'Node', name: this.#deps.kubelet.options.nodeName, uid: nodeUid, controller: true };
+    const owner = { apiVersion: 'v1', kind: 'Node', name: this.#deps.nodeName, uid: nodeUid, controller: true };
     const hash = annotations?.[configHashAnnotation] ?? uid;
-    await this.#deps.kubelet.parts.client.resource<Pod>(pods, metadata.namespace).create({
+    await this.#deps.client.resource<Pod>(pods, metadata.namespace).create({
       ...pod,
       metadata: { ...metadata, annotations: { ...annotations, [configMirrorAnnotation]: hash }, ownerReferences: [owner] },
     });
   }
   async #delete({ metadata }: Pod): Promise<void> {
     try {
-      const client = this.#deps.kubelet.parts.client.resource<Pod>(pods, metadata.namespace);
+      const client = this.#deps.client.resource<Pod>(pods, metadata.namespace);
       await client.delete(metadata.name ?? '', { gracePeriodSeconds: 0, preconditions: { uid: metadata.uid } });
     } catch (error) {
       if (!isNotFound(error)) throw error;

@@ -47,12 +47,18 @@ interface Reading {
   space: NodeSpace | undefined;
 }
 
+const diskOf = ({ options, parts, workers }: Kubelet, { uid }: PodRecord) => ({
+  podLogsDir: options.podLogsDir,
+  volumes: workers.get(uid)?.pod?.spec?.volumes,
+  mounted: parts.volumePaths?.(uid),
+});
+
 async function podStats(kubelet: Kubelet, record: PodRecord, { time, usage, space }: Reading): Promise<PodStats[]> {
   const running = record.containers.filter(({ id, state }) => state === 'running' && usage.has(id));
   if (running.length === 0) return [];
   const of = (id: string): ContainerUsage => usage.get(id) ?? {};
   const total = sum(running.map(({ id }) => of(id)));
-  const files = space && (await filesystemsOf(kubelet, record, usage, space, time));
+  const files = space && (await filesystemsOf(record, { ...diskOf(kubelet, record), usage, space, time }));
   const containers = running.map(
     ({ id, name, startedAtMs }): ContainerStats => ({
       name,

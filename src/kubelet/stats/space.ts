@@ -5,7 +5,6 @@ import type { ContainerStats, FsStats, PodStats, VolumeStats } from '#component-
 import type { PodRecord } from '../container/types.ts';
 import { directoryBytes } from '../eviction/disk-usage.ts';
 import { observe } from '../eviction/observe.ts';
-import type { Kubelet } from '../kubelet.ts';
 import { podLogDirectory } from '../logs/log-file.ts';
 import type { ContainerUsage } from '../container/runtime.ts';
 import type { MountedVolume } from '../container/volume.ts';
@@ -80,14 +79,23 @@ async function measured(time: string, name: string, { claim, stats }: MountedVol
   ];
 }
 
-export async function filesystemsOf(
-  kubelet: Kubelet,
-  record: PodRecord,
-  usage: ReadonlyMap<string, ContainerUsage>,
-  space: NodeSpace,
-  time: string,
-): Promise<PodFilesystems> {
-  const logDirectory = podLogDirectory(kubelet.options.podLogsDir, record);
+interface PodSpace {
+  podLogsDir: string;
+  /** The volumes of the pod's spec. */
+  volumes: NonNullable<Pod['spec']>['volumes'];
+  /** Those that are mounted, by name; undefined: the runtime mounts no volumes. */
+  mounted: ReadonlyMap<string, MountedVolume> | undefined;
+  /** What each container uses, by its ID. */
+  usage: ReadonlyMap<string, ContainerUsage>;
+  space: NodeSpace;
+  /** When it was measured. */
+  time: string;
+}
+
+/** What the containers and volumes of a pod take on the disk. */
+export async function filesystemsOf(record: PodRecord, pod: PodSpace): Promise<PodFilesystems> {
+  const { podLogsDir, volumes = [], mounted, usage, space, time } = pod;
+  const logDirectory = podLogDirectory(podLogsDir, record);
   const containers: PodFilesystems['containers'] = new Map();
   let ephemeralBytes = 0;
   for (const { id, name, state } of record.containers) {
@@ -97,8 +105,7 @@ export async function filesystemsOf(
     containers.set(name, { rootfs: part(time, space, layer), logs: part(time, space, logs) });
   }
   const volume: VolumeStats[] = [];
-  const mounted = kubelet.parts.volumePaths?.(record.uid);
-  for (const source of kubelet.workers.get(record.uid)?.pod?.spec?.volumes ?? []) {
+  for (const source of volumes) {
     const volumeOf = mounted?.get(source.name);
     if (volumeOf?.stats) volume.push(...(await measured(time, source.name, volumeOf)));
     const path = isLocal(source) ? volumeOf?.hostPath : undefined;

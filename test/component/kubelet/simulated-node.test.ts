@@ -130,7 +130,15 @@ describe('a simulated node and the apiserver', () => {
 
   it('mirrors a static pod, and ends it with its manifest', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'sagong-manifests-'));
-    const manifests = new StaticPods({ kubelet, directory, clock: systemClock(), logger: silentLogger });
+    const manifests = new StaticPods({
+      ...{
+        nodeName: kubelet.options.nodeName,
+        client: kubelet.parts.client,
+        state: kubelet.parts.state,
+        workers: kubelet.workers,
+      },
+      ...{ directory, clock: systemClock(), logger: silentLogger },
+    });
     try {
       const path = join(directory, 'web.yaml');
       await writeFile(
