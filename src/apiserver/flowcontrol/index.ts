@@ -8,7 +8,7 @@ import type { Request, RequestData } from '../request/request.ts';
 import { dumpLevels, dumpQueues, dumpRequests } from './core/dump.ts';
 import { estimate, type Facts } from './core/estimate.ts';
 import { type Configuration, type Level, Levels } from './core/levels.ts';
-import { borrowingPeriodMs } from './core/limits.ts';
+import { borrowingPeriodMs, starvedMs } from './core/limits.ts';
 import { distinguisherOf } from './core/matching.ts';
 import { type Refusal, Ticket } from './core/queue-set.ts';
 import { type FlowMetrics, flowMetrics } from './metrics.ts';
@@ -101,14 +101,17 @@ export class FairSeats {
         if (ticket.state !== 'waiting') return;
         level.queues.giveUp(ticket, why, clock.monotonic());
         timer.cancel();
+        relief.cancel();
         reject(this.#refuse(level, ticket.schema, why));
       };
       const timer = clock.setTimer(Math.min(waitMs, longestWaitMs), () => giveUp('time-out'));
+      const relief = clock.setTimer(starvedMs * 1.1, () => level.queues.relieve(clock.monotonic()));
       const { signal } = request.cancellation;
       const onAbort = (): void => giveUp('cancelled');
       signal.addEventListener('abort', onAbort, { once: true });
       ticket.onDispatch = () => {
         timer.cancel();
+        relief.cancel();
         signal.removeEventListener('abort', onAbort);
         resolve(this.#seated(level, ticket));
       };

@@ -104,6 +104,16 @@ it('a flood of one tenant leaves nodes, leaders and administrators unhindered, a
   expect(await write('attacker')).toBe(201);
 });
 
+it('who keeps all seats of a level by bodies that never end keeps nobody else waiting there', async () => {
+  flood(200);
+  await expect
+    .poll(() => metric(/current_executing_seats\{[^}]*priority_level="global-default"[^}]*\} (\d+)/))
+    .toBeGreaterThan(3);
+  const since = performance.now();
+  for (let round = 0; round < 5; round++) expect(await write('other')).toBe(201);
+  expect(performance.now() - since).toBeLessThan(6_000);
+});
+
 it('answers say which schema and level they were served at', async () => {
   const uid = async (kind: string, name: string): Promise<unknown> =>
     (

@@ -7,6 +7,7 @@ import { borrow, nominalBounds } from './allocation.ts';
 import { estimate } from './estimate.ts';
 import { Levels } from './levels.ts';
 import { distinguisherOf, FlowMatcher } from './matching.ts';
+import { starvedMs } from './limits.ts';
 import { QueueSet, type Refusal, Ticket } from './queue-set.ts';
 import { RetryAfter } from './retry-after.ts';
 import { deal, hashOf } from './shuffle.ts';
@@ -176,6 +177,32 @@ describe('queues', () => {
     for (const { ticket } of flood.slice(0, 10)) set.leave(ticket, 100);
     expect(served.indexOf('innocent')).toBeGreaterThanOrEqual(0);
     expect(served.indexOf('innocent')).toBeLessThan(10);
+  });
+
+  it('a flow that keeps all seats and does nothing does not keep others waiting, as far as there is relief', () => {
+    const set = new QueueSet({ queues: 128, handSize: 6, queueLengthLimit: 50 }, 10, 0);
+    const enter = (flow: string, nowMs: number): Ticket => {
+      const ticket = new Ticket(work(1), { schema: 's', flow, nowMs, about: undefined });
+      set.enter(ticket, nowMs);
+      return ticket;
+    };
+    const stuck = Array.from({ length: 30 }, () => enter('attacker', 0));
+    expect(set.executing).toBe(10);
+    const innocent = enter('innocent', 1);
+    set.relieve(starvedMs);
+    expect(innocent.state).toBe('waiting');
+    set.relieve(1 + starvedMs);
+    expect(innocent.state).toBe('executing');
+    // Of the attacker's own, nothing more; and of one that is served, one at a time.
+    set.relieve(10 * starvedMs);
+    expect(stuck.filter(({ state }) => state === 'executing')).toHaveLength(10);
+    // Many others at once have a quarter of the level's seats between them.
+    const others = Array.from({ length: 20 }, (_, at) => enter(`other ${at}`, 1_000));
+    set.relieve(1_000 + starvedMs);
+    expect(set.seatsInUse).toBe(13);
+    set.leave(innocent, 1_200);
+    expect(set.seatsInUse).toBe(13);
+    expect(others.filter(({ state }) => state === 'executing')).toHaveLength(3);
   });
 
   it('seats are shared by flows, not by numbers of requests', () => {

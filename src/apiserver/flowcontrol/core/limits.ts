@@ -21,5 +21,11 @@ export const watchersPerSeat = 10;
 export const watcherWorkMs = 5;
 /** Longest Retry-After, in seconds. */
 export const retryAfterMaxSeconds = 32;
+/**
+ * Ours: a queue of which nothing is served, and whose first request has waited for so long, gets seats beyond those of its level, as many as this part
+ * of them. Whoever keeps all seats busy by doing nothing, with bodies that do not end or servers that do not answer, keeps no other flow waiting.
+ */
+export const starvedMs = 100;
+export const reliefSeatsShare = 0.25;
 /** Hands that are remembered, one for each flow. */
 export const handsMax = 10_000;

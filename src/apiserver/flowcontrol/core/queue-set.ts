@@ -2,7 +2,7 @@
 // served by start-time fair queuing: each has a virtual time up to which its work is paid for, and the one that would be through first is next.
 // Pure: time is handed in.
 import { Demand } from './demand.ts';
-import { guessedServiceMs, handsMax } from './limits.ts';
+import { guessedServiceMs, handsMax, reliefSeatsShare, starvedMs } from './limits.ts';
 import { deal, hashOf } from './shuffle.ts';
 
 export interface Queuing {
@@ -151,6 +151,12 @@ export class QueueSet {
     return undefined;
   }
 
+  /** Looks again whether somebody has waited for too long. */
+  relieve(nowMs: number): void {
+    this.#advance(nowMs);
+    this.#dispatch(nowMs);
+  }
+
   /** A request that waits leaves without having been served. */
   giveUp(ticket: Ticket, why: 'time-out' | 'cancelled', nowMs: number): void {
     const { queue } = ticket;
@@ -225,10 +231,9 @@ export class QueueSet {
 
   #dispatch(nowMs: number): void {
     while (this.#waiting > 0) {
-      const queue = this.#next();
-      const ticket = queue?.waiting[0];
-      if (!queue || !ticket || !this.#fits(ticket.width)) return;
-      queue.waiting.shift();
+      const queue = this.#served(nowMs);
+      const ticket = queue?.waiting.shift();
+      if (!queue || !ticket) return;
       this.#unwait(ticket, queue);
       this.demand.add(-ticket.width, nowMs);
       this.#robin = queue.index + 1;
@@ -237,18 +242,31 @@ export class QueueSet {
     }
   }
 
+  /** The queue that is served next, where there is room for its request. */
+  #served(nowMs: number): Queue | undefined {
+    const widthOf = (queue: Queue): number => queue.waiting[0]?.width ?? 0;
+    const next = this.#next(() => true);
+    if (next && this.#fits(widthOf(next))) return next;
+    const starved = this.#next(({ waiting: [first], executing }) => {
+      return executing.size === 0 && first !== undefined && first.arrivedMs + starvedMs <= nowMs;
+    });
+    const room = this.#limit + Math.max(1, Math.ceil(this.#limit * reliefSeatsShare));
+    return starved && this.#seatsInUse + widthOf(starved) <= room ? starved : undefined;
+  }
+
   #unwait(ticket: Ticket, queue: Queue): void {
     this.#waiting--;
     this.#seatsWaiting -= ticket.width;
     if (queue.waiting.length === 0) this.#nonEmpty.delete(queue);
   }
 
-  /** The queue whose request is served next; among equals, the next one in the round. */
-  #next(): Queue | undefined {
+  /** The queue whose request is served next, of those that count; among equals, the next one in the round. */
+  #next(counts: (queue: Queue) => boolean): Queue | undefined {
     let best: Queue | undefined;
     let earliest = Number.POSITIVE_INFINITY;
     const distance = ({ index }: Queue): number => (index - this.#robin + this.#queues.length) % this.#queues.length;
     for (const queue of this.#nonEmpty) {
+      if (!counts(queue)) continue;
       const through = queue.paidUntil + guessedServiceMs * (queue.waiting[0]?.width ?? 0);
       if (through < earliest || (through === earliest && best && distance(queue) < distance(best))) {
         earliest = through;
