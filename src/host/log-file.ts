@@ -7,7 +7,7 @@ import { limits } from './limits.ts';
 /** Opened at the first line (mode 0600). The stream never fails and never makes its writers wait. */
 export function openLogFile(path: string): Writable {
   const file = new LogFile(path);
-  return new Writable({
+  const stream = new Writable({
     decodeStrings: true,
     write(chunk: Buffer, _, done) {
       file.append(chunk);
@@ -15,6 +15,10 @@ export function openLogFile(path: string): Writable {
     },
     final: (done) => void file.close().then(() => done()),
   });
+  // A program may still say something when its log was ended with it. That is dropped: Writable would call it an error.
+  const write = stream.write.bind(stream) as (...words: unknown[]) => boolean;
+  stream.write = (...words: unknown[]) => stream.writableEnded || write(...words);
+  return stream;
 }
 
 class LogFile {

@@ -75,8 +75,9 @@ async function startProgram({ port, dataDir }: RegistrySetup, clock: Clock): Pro
   let over = false;
   void ended.then(() => {
     over = true;
-    log.end();
   });
+  // What it said last may come after its end.
+  child.once('close', () => log.end());
   const deadlineMs = clock.monotonic() + startTimeoutMs;
   while (!(await accepts(port))) {
     if (over || clock.monotonic() > deadlineMs) {

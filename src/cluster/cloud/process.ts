@@ -83,11 +83,10 @@ export class CloudProcess {
         said = (said + chunk.toString('utf8')).slice(-cloudSaidMax);
         log.write(chunk);
       });
+    // What it said last may come after its end.
+    child.once('close', () => log.end());
     const ended = new Promise<{ how: string; said: string }>((resolve) =>
-      child.once('exit', (code, signal) => {
-        log.end();
-        resolve({ how: signal ?? `exit code ${code}`, said });
-      }),
+      child.once('exit', (code, signal) => resolve({ how: signal ?? `exit code ${code}`, said })),
     );
     const port = await new Promise<number>((resolve, reject) => {
       child.on('message', (message: Announcement) => {
