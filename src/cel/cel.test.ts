@@ -27,6 +27,8 @@ function evaluate(source: string, self: unknown = null, schema?: SchemaShape, co
 
 describe('values', () => {
   it.each<[string, unknown]>([
+    ['has(dyn(null).a)', false],
+    ['has(dyn(1).a)', false],
     ['1 + 2 * 3 == 7', true],
     ['7 / 2', 3],
     ['-7 / 2', -3],
@@ -93,6 +95,12 @@ describe('values', () => {
     ['1 / 0', 'division by zero'],
     ['1 % 0', 'modulus by zero'],
     ["{'a': 1}['b']", 'no such key: b'],
+    ['dyn(null).a == 1', 'no such key: a'],
+    ["dyn('a').x == 1", 'no such key: x'],
+    ["dyn(null)['a'] == 1", 'no such key: a'],
+    ['dyn([1]).x == 1', "unsupported index type 'string' in list"],
+    ['has(dyn([1]).x)', "unsupported index type 'string' in list"],
+    ['has(dyn(null).a.b)', 'no such key: a'],
     ['[1][3]', 'index out of bounds: 3'],
     ['9223372036854775807 + 1', 'integer overflow'],
   ])('%s fails', (source, message) => {

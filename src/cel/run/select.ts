@@ -40,22 +40,27 @@ export function isOf(value: Value, type: Type): boolean {
   }
 }
 
+const namedInList = (name: string): CelError => new CelError(`unsupported index type '${typeNameOf(name)}' in list`);
+
+/** What has no fields at all, as null, has not this one either. */
 export function hasField(owner: Value, name: string): boolean {
   if (owner instanceof Optional) return owner.value !== undefined && hasField(owner.value, name);
-  if (owner instanceof MapValue || owner instanceof ObjectValue) return memberOf(owner, name) !== undefined;
-  throw new CelError('no such overload');
+  if (owner instanceof ListValue) throw namedInList(name);
+  return memberOf(owner, name) !== undefined;
 }
 
+/** What has no fields at all, as null, is told like a map without that one. */
 export function fieldOf(owner: Value, name: string): Value {
+  if (owner instanceof ListValue) throw namedInList(name);
   const value = memberOf(owner, name);
-  if (value !== undefined) return value;
-  if (owner instanceof MapValue || owner instanceof ObjectValue) throw new CelError(`no such key: ${name}`);
-  throw new CelError('no such overload');
+  if (value === undefined) throw new CelError(`no such key: ${name}`);
+  return value;
 }
 
 export function optionalSelect(owner: Value, name: string): Optional {
   const inner = owner instanceof Optional ? owner.value : owner;
   if (inner === undefined || inner === null) return new Optional();
+  if (inner instanceof ListValue) throw namedInList(name);
   return new Optional(memberOf(inner, name));
 }
 
@@ -75,7 +80,6 @@ export function indexOf(owner: Value, key: Value): Value {
     return owner.at(Number(index));
   }
   const value = memberOf(owner, key);
-  if (value !== undefined) return value;
-  if (owner instanceof MapValue || owner instanceof ObjectValue) throw new CelError(`no such key: ${String(keyOf(key))}`);
-  throw new CelError('no such overload');
+  if (value === undefined) throw new CelError(`no such key: ${String(keyOf(key))}`);
+  return value;
 }
