@@ -78,13 +78,16 @@ function validateColumns(report: Report, at: Path, columns: crd.CustomResourceCo
   });
 }
 
+/** `without`: the failure where the schema is not at the same place. Upstream has what all versions share once, and either may be shared alone. */
 function validateSelectableFields(
   report: Report,
   at: Path,
   fields: crd.SelectableField[] = [],
   schema: crd.JSONSchemaProps | undefined,
+  without: string,
 ): void {
-  if (fields.length === 0 || !schema) return;
+  if (fields.length === 0) return;
+  if (!schema) return report.invalid(at, '', without);
   const seen = new Set<string>();
   fields.forEach(({ jsonPath = '' }: Partial<crd.SelectableField>, index) => {
     const field = at.index(index).child('jsonPath');
@@ -208,7 +211,8 @@ function validateVersions(run: Run, definition: Definition): void {
     validateSubresources(report, here.child('subresources'), subresources);
     validateColumns(report, here.child('additionalPrinterColumns'), additionalPrinterColumns);
     const fieldsPath = here.child('selectableFields');
-    validateSelectableFields(report, fieldsPath, selectableFields, (schema ?? common.schema)?.openAPIV3Schema);
+    const alone = 'may only be set when `version.schema.openAPIV3Schema` is not included';
+    validateSelectableFields(report, fieldsPath, selectableFields, schema?.openAPIV3Schema, alone);
   });
   const names = versions.map(({ name }) => name);
   if (new Set(names).size < names.length) report.invalid(at, printedVersions(definition), 'must contain unique version names');
@@ -260,7 +264,9 @@ function validateSpec(report: Report, definition: Definition, old?: crd.CustomRe
   });
   validateSubresources(report, path.child('subresources'), common.subresources);
   validateColumns(report, path.child('additionalPrinterColumns'), common.additionalPrinterColumns);
-  validateSelectableFields(report, path.child('selectableFields'), common.selectableFields, common.schema?.openAPIV3Schema);
+  const fieldsPath = path.child('selectableFields');
+  const apart = 'may only be set when validations.schema is included';
+  validateSelectableFields(report, fieldsPath, common.selectableFields, common.schema?.openAPIV3Schema, apart);
   const conversionPath = path.child('conversion');
   if (preserves && spec.conversion && spec.conversion.strategy !== 'None') {
     const detail = 'must be None if spec.preserveUnknownFields is true';
