@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { imagesIn, loadImages } from '../lib/images.mjs';
 import { loadApp, nodesOf, pod, service, web } from './pods.mjs';
 import { addOnPrograms, versions } from './programs.mjs';
+import { buildTimeoutMs } from '../lib/programs.mjs';
 
 const version = 'v0.28.10';
 
@@ -14,7 +15,7 @@ async function daemonOf({ cache, goCopy, must }) {
   const copy = await goCopy(`github.com/flannel-io/flannel@${version}`);
   const main = join(copy, 'main.go');
   writeFileSync(main, readFileSync(main, 'utf8').replace(/^.*pkg\/backend\/tencentvpc.*\n/m, ''));
-  const build = (out, path, flags, CGO_ENABLED) => must('go', ['build', '-trimpath', ...flags, '-o', out, path], { cwd: copy, env: { CGO_ENABLED } });
+  const build = (out, path, flags, CGO_ENABLED) => must('go', ['build', '-trimpath', ...flags, '-o', out, path], { cwd: copy, env: { CGO_ENABLED }, timeoutMs: buildTimeoutMs });
   // Its UDP backend is written in C.
   await build(programs['/opt/bin/flanneld'], '.', ['-ldflags', '-s -w -extldflags "-static"'], '1');
   await build(programs['/opt/bin/install-conf'], './cmd/install_conf', [], '0');

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { official, releases } from '../lib/official.mjs';
 import { freePort } from '../lib/ports.mjs';
 import { withStreamsPod } from '../lib/shell-pods.mjs';
+import { buildTimeoutMs } from '../lib/programs.mjs';
 
 const source = join(dirname(fileURLToPath(import.meta.url)), '../../interop/client-go');
 const program = {
@@ -14,7 +15,7 @@ const program = {
   async run(context) {
     const { must, execute, work, kubeconfig } = context;
     const binary = join(work, 'streams');
-    await must('go', ['build', '-o', binary, './streams'], { cwd: source });
+    await must('go', ['build', '-o', binary, './streams'], { cwd: source, timeoutMs: buildTimeoutMs });
     return withStreamsPod(context, 'streams', async (name) => {
       const { code, text } = await execute(binary, [kubeconfig, 'default', name], { timeoutMs: 400_000 });
       if (code !== 0) throw new Error(text.slice(-3000));

@@ -124,7 +124,7 @@ public class Fabric8 {
   static void customResources(KubernetesClient client) {
     client.load(new java.io.ByteArrayInputStream(definition.getBytes())).create();
     client.apiextensions().v1().customResourceDefinitions().withName("sails.fabric8.example.com").waitUntilCondition(
-      crd -> crd != null && crd.getStatus() != null && crd.getStatus().getConditions().stream().anyMatch(c -> c.getType().equals("Established")), 30, TimeUnit.SECONDS);
+      crd -> crd != null && crd.getStatus() != null && crd.getStatus().getConditions() != null && crd.getStatus().getConditions().stream().anyMatch(c -> c.getType().equals("Established")), 30, TimeUnit.SECONDS);
     var context = new ResourceDefinitionContext.Builder().withGroup("fabric8.example.com").withVersion("v1").withKind("Sail").withPlural("sails").withNamespaced(true).build();
     var sails = client.genericKubernetesResources(context).inNamespace(namespace);
     var sail = new GenericKubernetesResourceBuilder().withApiVersion("fabric8.example.com/v1").withKind("Sail").withNewMetadata().withName("red").endMetadata()

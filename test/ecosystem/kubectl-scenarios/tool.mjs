@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../lib/ports.mjs';
+import { buildTimeoutMs } from '../lib/programs.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const pinned = join(here, '../../conformance/go');
@@ -27,7 +28,7 @@ async function sourcesIn(context) {
   for (const name of ['kubectl', 'kubectl-convert']) {
     const program = join(cache, `${name}-${version}`);
     // In the module that pins the conformance suite: programs of Kubernetes cannot be built in its own, which has no folder of what it vendors.
-    if (!existsSync(program)) await must('go', ['build', '-trimpath', ...flags, '-o', program, `k8s.io/kubernetes/cmd/${name}`], { cwd: pinned });
+    if (!existsSync(program)) await must('go', ['build', '-trimpath', ...flags, '-o', program, `k8s.io/kubernetes/cmd/${name}`], { cwd: pinned, timeoutMs: buildTimeoutMs });
     cpSync(program, join(bin, name));
   }
   return folder;

@@ -6,7 +6,8 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSyn
 import { dirname, join } from 'node:path';
 
 const commandTimeoutMs = 900_000;
-const buildTimeoutMs = 4 * 3_600_000;
+/** Programs are built from their sources here, which a busy machine takes its time for. */
+export const buildTimeoutMs = 4 * 3_600_000;
 const outputBytesMax = 64 << 20;
 const pollMs = 250;
 

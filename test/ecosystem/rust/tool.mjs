@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shellImage, withStreamsPod } from '../lib/shell-pods.mjs';
+import { buildTimeoutMs } from '../lib/programs.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const version = /^kube = \{ version = "=([^"]+)/m.exec(readFileSync(join(here, 'Cargo.toml'), 'utf8'))[1];
@@ -13,7 +14,7 @@ const program = {
   async run(context) {
     const { must, execute, cache, env } = context;
     const target = join(cache, 'rust');
-    await must('cargo', ['build', '--quiet', '--locked', '--manifest-path', join(here, 'Cargo.toml')], { env: { CARGO_TARGET_DIR: target } });
+    await must('cargo', ['build', '--quiet', '--locked', '--manifest-path', join(here, 'Cargo.toml')], { env: { CARGO_TARGET_DIR: target }, timeoutMs: buildTimeoutMs });
     return withStreamsPod(context, 'rust-streams', async (name) => {
       const { code, text } = await execute(join(target, 'debug/kube-program'), [name, shellImage], { env, timeoutMs: 400_000 });
       if (code !== 0) throw new Error(text.slice(-3000).split('\n').filter((line) => !line.startsWith('ok ')).join('\n'));
