@@ -35,7 +35,7 @@ const docCommentsOf = (text: string): DocComment[] =>
   }));
 
 /** Words with which a comment begins that has its subject in the name below it. */
-const subjectElsewhere = /^(The same|Told|It|They)\b/;
+const subjectElsewhere = /^(The same|Told|It|They|Those)\b/;
 /** "Of the volume." above `name`: also on a member, a reader has to guess what of it. */
 const onlyGenitive = /^Of /;
 /** Prepositions: with a comma after their phrase a whole sentence may follow. */
@@ -80,6 +80,7 @@ describe('doc comments', () => {
     expect(problemsIn('interface F {\n  /** Of a pod. */\n  name: string;\n}')).toEqual([
       'has no subject, or one that stands elsewhere',
     ]);
+    expect(problemsIn('/** Those that exist. */\nexport const f = 1;')).toEqual(['has no subject, or one that stands elsewhere']);
     expect(problemsIn('/** The same, exact. */\nexport const f = 1;')).toEqual(['has no subject, or one that stands elsewhere']);
     expect(problemsIn('/** After a failure, the next is tried. */\nexport const f = 1;')).toEqual([undefined]);
     expect(problemsIn('/** PEM. */\nexport const f = 1;')).toEqual(['says nothing that its name does not say']);

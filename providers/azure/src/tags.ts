@@ -26,7 +26,7 @@ export const tagOf = (tags: Tags | undefined, ...keys: readonly string[]): strin
   return undefined;
 };
 
-/** All of them; the later ones win. */
+/** All tags together; later ones win. */
 export function withTags(tags: Tags | undefined, ...more: readonly Tags[]): Record<string, string> {
   const all = { ...tags };
   for (const one of more) for (const [key, value] of Object.entries(one)) all[keyIn(all, key) ?? key] = value;

@@ -8,7 +8,7 @@ import { openWorld } from './world.ts';
 
 const plannedFailure = 'failed on request';
 
-/** Those of a Service that are not deleted. */
+/** The load balancers of a Service that are not deleted. */
 export const balancersOf = ({ account }: TestServer, service: Service): StoredBalancer[] => {
   const names = [balancerName('lb', service, ''), balancerName('nlb', service, '')];
   return account

@@ -69,7 +69,7 @@ export function parse(text: string): Selector {
   return requirements.length === 0 ? everything : selectorOf(requirements);
 }
 
-/** All these labels, taken as valid. */
+/** The selector of objects that have all these labels, which are taken as valid. */
 export function fromSet(labels: Labels | undefined): Selector {
   const keys = Object.keys(labels ?? noLabels);
   if (labels === undefined || keys.length === 0) return everything;

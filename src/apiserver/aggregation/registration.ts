@@ -29,7 +29,7 @@ const builtinServices = (): APIService[] =>
     }),
   );
 
-/** Those of groups that a Service of the user's may take over. */
+/** The APIServices of groups that a Service of the user's may take over. */
 const replaceable = (groups: readonly VirtualGroup[]): APIService[] =>
   groups.map(({ group, version, priority }) => local(group, version, priority, onStart));
 

@@ -48,7 +48,7 @@ export function privateAddress(cidr: string, taken: readonly string[], rng: Pick
 /** How long clients stay with a machine where the vendor has affinity and names no time. */
 export const affinitySeconds = 600;
 
-/** Those that each list lets in: where everybody is let in, other ranges say nothing. */
+/** The ranges that each list lets in: where everybody is let in, other ranges say nothing. */
 export function rangesInAll(lists: readonly (readonly string[])[]): string[] {
   const everybody = '0.0.0.0/0';
   const narrow = lists.filter((list) => !list.includes(everybody));

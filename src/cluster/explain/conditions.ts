@@ -26,7 +26,7 @@ export function conditionText({ type, status, reason, message, lastTransitionTim
   return `${type} is ${status}${since}${why}`;
 }
 
-/** Those of the given types whose status is the one that means trouble. */
+/** The conditions of the given types whose status is the one that means trouble. */
 export function troubles(object: KubeObject, bad: Readonly<Record<string, string>>, nowMs: number): string[] {
   return conditionsOf(object)
     .filter(({ type, status }) => bad[type] === status)

@@ -72,7 +72,7 @@ function globMatches(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-/** Those of the secrets before those of the node; among each the longest key first, as it names the image best. */
+/** The credentials for an image: those of the secrets before those of the node; among each the longest key first, as it names the image best. */
 export const credentialsFor = (image: string, secrets: readonly Secret[], node: Entries = []): RegistryAuth[] => [
   ...matching(image, secrets.flatMap(entriesOf)),
   ...matching(image, node),

@@ -45,7 +45,7 @@ export async function copyFromEtcd(source: Store, path: string): Promise<Moved> 
 }
 
 /**
- * Those that keys hang on, by their ids in the etcd; each begins its time anew, as after a restore. An id of 64 bits cannot be asked for here: such a
+ * The leases that keys hang on, by their ids in the etcd. Each begins its time anew, as after a restore. An id of 64 bits cannot be asked for here: such a
  * lease gets another id, and the time that apiservers give to events.
  */
 async function leasesOf(source: Store, kvs: readonly KeyValue[]): Promise<Map<number, { id: number; ttlSeconds: number }>> {

@@ -150,7 +150,7 @@ export const serviceMethods = {
 } as const;
 
 export const streamingMethods: readonly string[] = ['Watch', 'LeaseKeepAlive'];
-/** Those whose answer alone is a stream. */
+/** The methods whose answer alone is a stream. */
 export const answeringMethods: readonly string[] = ['Snapshot'];
 
 /** Numbers of etcd's enums. */

@@ -32,7 +32,7 @@ export async function instancesById(api: Api, ids: readonly string[]): Promise<M
 /** All but the terminated, which AWS shows for an hour. */
 const alive = ['pending', 'running', 'shutting-down', 'stopping', 'stopped'];
 
-/** Those of the cluster, by private DNS name; each name may be of several. */
+/** The instances of the cluster by private DNS name; each name may be of several. */
 export async function instancesByName(
   api: Api,
   cluster: ClusterTags,

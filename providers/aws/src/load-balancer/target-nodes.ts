@@ -2,7 +2,7 @@
 import type { Node, Service } from 'sagong/cloud-provider';
 import { annotation, annotationsOf, pairsIn } from '../annotations.ts';
 
-/** Those that have all labels of the annotation; a label without a value must only be there. */
+/** The Nodes that have all labels of the annotation; a label without a value must only be there. */
 export function targetNodes(service: Service, nodes: readonly Node[]): Node[] {
   const wanted = Object.entries(pairsIn(annotationsOf(service)[annotation.targetNodeLabels]));
   return nodes.filter(({ metadata }) =>

@@ -28,7 +28,7 @@ const describe = ({ api }: Cloud, Filters: Filter[]): Promise<SecurityGroup[]> =
     pagesMax,
   ).catch(during('error querying security groups'));
 
-/** Those that exist. */
+/** The security groups of these ids that exist. */
 export const groupsById = async (cloud: Cloud, ids: readonly string[]): Promise<SecurityGroup[]> =>
   ids.length === 0 ? [] : describe(cloud, [{ Name: 'group-id', Values: [...ids] }]);
 
@@ -41,7 +41,7 @@ export async function clusterGroups(cloud: Cloud, among?: ReadonlySet<string>): 
   return new Map(tagged.map((group) => [group.GroupId ?? '', group]));
 }
 
-/** Those with a rule that lets this group in. */
+/** The security groups with a rule that lets this group in. */
 export const groupsThatAdmit = (cloud: Cloud, id: string): Promise<SecurityGroup[]> =>
   describe(cloud, [{ Name: 'ip-permission.group-id', Values: [id] }]);
 

@@ -44,7 +44,7 @@ function sourceField({ source, description }: Rule): Partial<IpPermission> {
 export const permissionsOf = (rules: readonly Rule[]): IpPermission[] =>
   rules.map((rule) => ({ IpProtocol: rule.protocol, FromPort: rule.from, ToPort: rule.to, ...sourceField(rule) }));
 
-/** Those of `left` that are not in `right`, each once. */
+/** The rules of `left` that are not in `right`, each once. */
 export function without(left: readonly Rule[], right: readonly Rule[]): Rule[] {
   const seen = new Set(right.map(ruleKey));
   return left.filter((rule) => {

@@ -143,7 +143,7 @@ export const balancersOf = (place: Place): EmulatedBalancer[] =>
     return partsOf(balancer, 'frontendIPConfigurations').map((frontend) => frontendBalancer(place, balancer, frontend));
   });
 
-/** Those to machines that exist. */
+/** The routes that lead to machines that exist. */
 export const routesOf = ({ subscription, machineAt }: Place): EmulatedRoute[] =>
   subscription.of('Microsoft.Network/routeTables').flatMap((table) =>
     partsOf(table, 'routes').flatMap(({ properties = {} }) => {

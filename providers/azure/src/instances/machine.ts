@@ -46,5 +46,5 @@ export function machineOf(id: MachineId, vm: VirtualMachine | VirtualMachineScal
 const off = ['stopped', 'deallocated', 'deallocating'];
 /** A machine that is being changed may go on again, so it does not count as off. */
 export const isOff = ({ power, provisioning }: Machine): boolean => provisioning === 'succeeded' && off.includes(power ?? '');
-/** One that is being deleted is as good as gone. */
+/** Whether the machine is being deleted, which counts as gone. */
 export const isGoing = ({ provisioning }: Pick<Machine, 'provisioning'>): boolean => provisioning === 'deleting';

@@ -16,7 +16,7 @@ const controlPlaneLabels = ['node-role.kubernetes.io/control-plane', 'node-role.
 const isControlPlane = ({ metadata: { labels = {} } }: Node): boolean =>
   controlPlaneLabels.some((label) => labels[label] !== undefined) || labels['kubernetes.io/role'] === 'master';
 
-/** Those of the Nodes that load balancers may send to. */
+/** The Nodes that load balancers may send to. */
 export const eligible = (settings: Settings, nodes: readonly Node[]): Node[] =>
   nodes.filter((node) => {
     const elsewhere = node.metadata.labels?.[groupLabel];

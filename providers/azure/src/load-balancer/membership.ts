@@ -81,7 +81,7 @@ export interface MembershipDeps {
   stores: Pick<Stores, 'interfaces'>;
 }
 
-/** Functions that change memberships. A machine that is gone is as good as changed. */
+/** Functions that change memberships. A machine that is gone counts as changed. */
 export function createMembership({ arm, stores }: MembershipDeps) {
   async function changeMember(
     backend: Backend,

@@ -96,7 +96,7 @@ export function redressed(ip: PublicIPAddress, settings: Settings, plan: Plan): 
   return ip.etag !== undefined && isSame(ip, wanted) ? undefined : wanted;
 }
 
-/** Given back, or without the Service where others have it, too; undefined: the Service has no part in it. */
+/** 'gone' where the Service alone has the IP; the IP without the Service where others have it, too; undefined: the Service has no part in it. */
 export function givenBack(ip: PublicIPAddress, cluster: string, key: string): PublicIPAddress | 'gone' | undefined {
   if (!isOurs(ip) || !isOfCluster(ip, cluster) || !isFor(ip, key)) return undefined;
   const others = servicesOf(ip).filter((one) => !sameText(one, key));

@@ -129,7 +129,7 @@ const reference = ({ balancerId }: RulesPlace, probe: Probe | undefined): Pick<L
 
 const everything = { protocol: 'All', port: 0 };
 
-/** One rule for all ports. Any of the Service's own probes will do. */
+/** Makes one rule for all ports; any of the Service's own probes will do for it. */
 function everyPort(plan: Plan, family: Family, settings: Settings, place: RulesPlace): RulesOf {
   const { protocol: first = 'TCP', port = 0 } = plan.ports[0] ?? {};
   const name = ruleName(plan.service, family, plan.subnet, first, port);

@@ -60,7 +60,7 @@ export function balancerOf(account: Account, balancer: StoredBalancer): Emulated
   };
 }
 
-/** Those to instances that exist. */
+/** The routes that lead to instances that exist. */
 export const routesOf = (account: Account): EmulatedRoute[] =>
   account.of('rule').flatMap(({ destinationAddress: destination, sourceAddress, nexthopType, nexthopId: machine }) => {
     if (destination.includes(':')) throw unable('IPv6');

@@ -27,7 +27,7 @@ async function instancesOf(cloud: Cloud, nodes: readonly Node[]): Promise<string
   return [...new Set(found)];
 }
 
-/** Those that serve already stay, where there are more nodes than a load balancer may have. */
+/** Which candidates serve: where there are more nodes than a load balancer may have, those that serve already stay. */
 function chosenOf(candidates: readonly string[], there: readonly string[], max: number): string[] {
   if (candidates.length <= max) return [...candidates];
   const serving = candidates.filter((id) => there.includes(id));

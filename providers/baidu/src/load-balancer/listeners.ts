@@ -40,7 +40,7 @@ export async function ensureListeners(cloud: Cloud, balancer: string, ports: rea
     });
 }
 
-/** All of those kinds that a Service has. */
+/** Removes all listeners of the kinds that a Service has. */
 export async function removeListeners(cloud: Cloud, balancer: string): Promise<void> {
   const found = await foundOf(cloud, balancer);
   if (found.length === 0) return;

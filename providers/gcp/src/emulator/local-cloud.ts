@@ -150,7 +150,7 @@ export function balancersOf(projects: Projects, machineOf: MachineOf): EmulatedB
   );
 }
 
-/** Those to instances that exist. The local cloud has IPv4 only. */
+/** The routes that lead to instances that exist. The local cloud has IPv4 only. */
 export const routesOf = (projects: Projects, machineOf: MachineOf): EmulatedRoute[] =>
   projects.of('route').flatMap((route) => {
     const machine = machineOf(route['nextHopInstance']);

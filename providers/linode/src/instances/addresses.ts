@@ -21,7 +21,7 @@ export function privateTest(externalSubnet: string): (address: string) => boolea
 
 const plain = (address: string): string => address.split('/')[0] ?? '';
 
-/** Those of VPCs first, then its own, public IPv6 last: the first of a type is the preferred one. */
+/** The addresses of a Node: those of VPCs first, then its own, public IPv6 last: the first of a type is the preferred one. */
 export function addressesOf(linode: Linode, vpcIps: readonly VpcIp[], isPrivate: (address: string) => boolean): NodeAddress[] {
   const typed = (address: string, internal: boolean): NodeAddress => ({ type: internal ? 'InternalIP' : 'ExternalIP', address });
   const inVpc = vpcIps.flatMap(({ address }) => (address ? [typed(address, true)] : []));

@@ -14,7 +14,7 @@ const isOwn = ({ tags }: Firewall, service: Service): boolean => tags.includes(s
 const isManaged = (firewall: Firewall, service: Service): boolean =>
   isOwn(firewall, service) || (isMade(firewall.rules) && !firewall.tags.some(isServiceTag));
 
-/** Those made for a Service, attached or not. */
+/** The firewalls that were made for a Service, attached or not. */
 export const ownFirewalls = async ({ api, unsettled }: Cloud, service: Service): Promise<Firewall[]> =>
   (await api.firewalls({ tags: serviceTag(service) })).filter(
     (firewall) => isOwn(firewall, service) && !unsettled.isDeleted(`firewall ${firewall.id}`),

@@ -22,7 +22,7 @@ function* of({ privateIp, publicIp, ipv6Addresses = [] }: Vnic, withIpv6: boolea
     if (isIPv6(address)) yield { type: isPrivateIpv6(address) ? 'InternalIP' : 'ExternalIP', address };
 }
 
-/** Those of the primary VNIC; IPv6 ones where the Node says that it has that family. The first VNIC is the primary one. */
+/** The addresses of the primary VNIC; IPv6 ones where the Node says that it has that family. The first VNIC is the primary one. */
 export function addressesOf({ definedTags = {} }: Instance, vnics: readonly Vnic[], node: Node): NodeAddress[] {
   const [primary, ...others] = vnics;
   if (!primary) throw new Error('the instance has no VNIC that is attached');

@@ -40,7 +40,7 @@ export async function findBalancers(cloud: Cloud, service: Service): Promise<Fou
   return { ...(current && { current }), others: [...own.filter((one) => one !== current), ...rest] };
 }
 
-/** All that is to go with the Service, also where its annotations cannot be read. */
+/** The load balancers that are deleted with the Service, also where its annotations cannot be read. */
 export async function allBalancers(cloud: Cloud, service: Service): Promise<Balancer[]> {
   const kind = kindOrDefault(service);
   return [...(await named(cloud, service, kind)), ...(await ofOtherKind(cloud, service, kind))];

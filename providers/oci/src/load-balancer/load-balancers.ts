@@ -80,7 +80,7 @@ async function settled(cloud: Cloud, { id, kind }: Balancer): Promise<Balancer> 
   return there;
 }
 
-/** One that is being deleted is waited for: a deletion that fails late leaves it as it was. */
+/** Deletes a load balancer, and waits for one that is being deleted: a deletion that fails late leaves it as it was. */
 async function deleteBalancer(cloud: Cloud, balancer: Balancer): Promise<void> {
   const { id, kind, lifecycleState } = balancer;
   const api = cloud.balancers(kind);

@@ -20,7 +20,7 @@ function megabits(service: Service, name: string): number | undefined {
   return Math.min(Math.max(number, bandwidthMinMbps), bandwidthMaxMbps);
 }
 
-/** One that its owner has made flexible elsewhere stays so, until the Service says something else. */
+/** The shape of the load balancer. One that its owner has made flexible elsewhere stays so, until the Service says something else. */
 export function shapeOf(service: Service, there?: Pick<Balancer, 'shapeName' | 'shapeDetails'>): Shape {
   const isFlexible = there?.shapeName === flexible;
   const given = read(service).text(annotation.shape) ?? (isFlexible ? flexible : defaultShape);

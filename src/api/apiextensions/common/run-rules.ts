@@ -36,7 +36,7 @@ const isUnchanged = ({ own, around }: Change): boolean => {
   return pair !== undefined && deepEqual(pair.now, pair.before);
 };
 
-/** All further rules are left out. */
+/** Ends the evaluation: all further rules are left out. */
 class Stop extends Error {}
 
 const textOf = ({ message = '', rule }: ValidationRule): string => (message || rule).trim();

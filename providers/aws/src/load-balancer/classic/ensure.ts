@@ -35,7 +35,7 @@ import { admitToNodes, closeNodes } from './node-rules.ts';
 import { type ClassicGroups, type ClassicPlan, classicPlan, groupsOf } from './plan.ts';
 import { syncProxyProtocol, syncTlsPolicy } from './policies.ts';
 
-/** Those of the left that are not on the right. */
+/** The texts of `left` that are not in `right`. */
 const missing = (left: readonly string[], right: readonly string[] = []): string[] =>
   left.filter((each) => !right.includes(each));
 

@@ -37,17 +37,20 @@ const describe = ({ api }: Pick<Cloud, 'api'>, input: DescribeTargetGroupsComman
 export const attachedTargetGroups = (cloud: Cloud, LoadBalancerArn: string): Promise<TargetGroup[]> =>
   describe(cloud, { LoadBalancerArn });
 
-/** Those of the Service that no load balancer uses: what a failure in the middle left. */
+/** Target groups of the Service that no load balancer uses: what a failure in the middle left. */
 export const looseTargetGroups = async (cloud: Cloud, service: Service): Promise<TargetGroup[]> =>
   looseAmong(cloud, service, await describe(cloud, {}));
 
-/** All of the account, among which loose ones are looked for at each sync. To be forgotten when a sync fails, as it may have left some. */
+/**
+ * All target groups of the account, among which loose ones are looked for at each sync. To be forgotten when a sync fails, as it may have left
+ * some.
+ */
 export type AllTargetGroups = Pick<Cache<readonly TargetGroup[]>, 'get' | 'forget'>;
 
 export const allTargetGroups = (api: (signal?: AbortSignal) => Api, clock: Pick<Clock, 'monotonic'>): AllTargetGroups =>
   createCache({ clock, ttlMs: targetGroupsTtlMs, read: (_key, signal) => describe({ api: api(signal) }, {}) });
 
-/** Those that a load balancer uses, and those that no longer do since a change was cut off. */
+/** Target groups that a load balancer uses, and those that it no longer uses since a change was cut off. */
 export async function targetGroupsOf(cloud: Cloud, service: Service, LoadBalancerArn: string) {
   const all = await cloud.targetGroups.get('', cloud.signal);
   const loose = await looseAmong(cloud, service, all);

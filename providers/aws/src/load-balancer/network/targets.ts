@@ -13,7 +13,7 @@ import { targetsMax } from '../../limits.ts';
 
 const key = ({ Id, Port }: TargetDescription): string => `${Id}:${Port}`;
 
-/** Those that are on their way out are out. Pure. */
+/** Which targets to register and which to take out; those that are being taken out already count as gone. Pure. */
 export function targetChange(wanted: readonly TargetDescription[], health: readonly TargetHealthDescription[] = []) {
   const actual = health.flatMap(({ Target, TargetHealth }) =>
     Target && TargetHealth?.Reason !== 'Target.DeregistrationInProgress' ? [Target] : [],
