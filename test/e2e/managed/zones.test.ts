@@ -128,9 +128,9 @@ describe.skipIf(!process.env['SAGONG_MANAGED_ZONES'])('a managed control plane i
     await healthy(2);
     await writers.stop();
     expect(await writers.lost(planes.kubeconfig)).toEqual([]);
-    const { code, stdout } = await logs;
+    const { code, stdout, stderr } = await logs;
     console.info(`zone off: nobody wrote for ${nobodyMs} ms, the slowest write took ${slowestMs} ms; logs -f ended with ${code}`);
-    expect(stdout.trim().split('\n').length).toBeGreaterThan(1);
+    expect(stdout.trim().split('\n').length, stderr).toBeGreaterThan(1);
   });
 
   it('comes back after a crash of everything', async () => {
