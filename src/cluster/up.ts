@@ -46,7 +46,7 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
     await renewAging(dataDir, deps);
     if (settings.controlPlanes) await (await import('./control-planes/begin.ts')).beginPlanes(options, deps);
     const supervisor = new Supervisor(deps);
-    return await start(options, settings, { ...deps, supervisor, startedAtMs, undo, stop });
+    return await start(options, settings, { ...deps, supervisor, isFirst, startedAtMs, undo, stop });
   } catch (error) {
     const why = await startFailure(error, settings.port);
     const dealt = stop().then(() => (isFirst ? forgetStart(settings) : undefined));
@@ -69,6 +69,17 @@ function socketsOf(settings: ClusterSettings): string[] {
   const nodes = runtime === 'simulated' ? [] : nodesOf(settings).map((name) => nodeDir(dataDir, name));
   if (machine?.node) nodes.push(ownMachineDir(dataDir));
   return [controlSocket, apiSocket, ...nodes.map((dir) => containerdPaths(dir).ttrpcSocket)];
+}
+
+/** Resolves when the nodes are Ready, and says of which it goes on without. */
+async function awaitNodes(nodes: ClusterNodes, plane: PlaneAccess, kept: ClusterSettings, deps: StartDeps): Promise<void> {
+  const silent = await deps.progress.step(kept.cni === 'none' ? 'nodes' : 'nodes Ready', async () => {
+    // One that was broken since does not keep the others of its cluster from starting.
+    const without = await nodes.kubeletsAnswer(deps.isFirst, deps.signal);
+    await nodesReady(plane, await nodes.bootTimes(without), arrivalOf(kept), deps).then(() => nodes.mark(plane));
+    return without;
+  });
+  for (const why of silent.values()) deps.progress.say(`   the cluster runs without a node: ${why}`);
 }
 
 async function start(options: UpOptions, settings: ClusterSettings, deps: StartDeps): Promise<RunningCluster> {
@@ -116,10 +127,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
         `   ${kept.cloudEmulator} answers at ${nodes.emulated.url}; keys and configuration are in ${nodes.emulated.dir}`,
       );
     if (nodes.noUplink) progress.say(`   nodes have no way out of this machine (${nodes.noUplink})`);
-    await progress.step(kept.cni === 'none' ? 'nodes' : 'nodes Ready', async () => {
-      await nodes.kubeletsAnswer(deps.signal);
-      await nodesReady(plane, await nodes.bootTimes(), arrivalOf(kept), deps).then(() => nodes.mark(plane));
-    });
+    await awaitNodes(nodes, plane, kept, deps);
   }
   if (kept.machine) {
     const { startFirstMachine } = await import('./machines/first.ts');

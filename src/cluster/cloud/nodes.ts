@@ -220,9 +220,13 @@ export class ClusterNodes {
       defaultLoadBalancerKind: 'proxy' as const,
     };
   }
-  /** Resolves when the kubelet of every node with power accepts connections: until then, what a Node says of itself may be of another life. */
-  async kubeletsAnswer(signal?: AbortSignal): Promise<void> {
-    if (this.#simulated) return;
+  /**
+   * Resolves when the kubelet of every node with power accepts connections: until then, what a Node says of itself may be of another life. Gives why for each node
+   * whose kubelet does not in time; rejects with it where `all` have to, or none does.
+   */
+  async kubeletsAnswer(all: boolean, signal?: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const silent = new Map<string, string>();
+    if (this.#simulated) return silent;
     const { clock } = this.#deps;
     const deadlineMs = clock.monotonic() + kubeletTimeoutMs;
     const answers = async ({ privateAddress: host }: Instance): Promise<boolean> => {
@@ -237,12 +241,20 @@ export class ClusterNodes {
     for (const instance of this.#instances)
       while (!(await answers(instance))) {
         signal?.throwIfAborted();
-        if (clock.monotonic() > deadlineMs)
-          throw new Error(
-            `the kubelet of ${instance.name} does not answer after ${kubeletTimeoutMs / 1000} s; see the logs in ${nodeDir(this.#options.settings.dataDir, instance.name)}`,
+        if (clock.monotonic() > deadlineMs) {
+          const logs = nodeDir(this.#options.settings.dataDir, instance.name);
+          const seconds = kubeletTimeoutMs / 1000;
+          silent.set(
+            instance.name,
+            `the kubelet of ${instance.name} does not answer after ${seconds} s; see the logs in ${logs}`,
           );
+          break;
+        }
         await clock.sleep(kubeletPollMs);
       }
+    const [why] = silent.values();
+    if (why !== undefined && (all || silent.size === this.#instances.length)) throw new Error(why);
+    return silent;
   }
   /** What only the cluster's administrator may say of nodes, once they are there. */
   async mark(plane: PlaneAccess): Promise<void> {
@@ -250,10 +262,11 @@ export class ClusterNodes {
     const { markControlPlanes } = await import('../system-pods/start.ts');
     await markControlPlanes(plane.client(identities.admin, 'sagong'), this.#options.settings);
   }
-  /** When the programs of each node with power were started, by name: what its Node said before is of another life. */
-  async bootTimes(): Promise<ReadonlyMap<string, number>> {
+  /** When the programs of each node with power that is not `silent` were started, by name: what its Node said before is of another life. */
+  async bootTimes(silent: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, number>> {
     const { dataDir } = this.#options.settings;
-    const times = this.#instances.map(async ({ name }) => {
+    const heard = this.#instances.filter(({ name }) => !silent.has(name));
+    const times = heard.map(async ({ name }) => {
       if (this.#simulated) return [name, 0] as const;
       const { mtimeMs } = await stat(containerdPaths(nodeDir(dataDir, name)).pidFile);
       return [name, mtimeMs] as const;

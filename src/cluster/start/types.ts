@@ -60,6 +60,8 @@ export interface RunningCluster {
 /** What the steps of one start share. */
 export interface StartDeps extends UpDeps {
   supervisor: Supervisor;
+  /** There was no cluster here before: all of its nodes have to come. */
+  isFirst: boolean;
   startedAtMs: number;
   /** How to end what was started, in the order it was. */
   undo: (() => Promise<void> | void)[];

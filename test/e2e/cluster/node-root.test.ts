@@ -1,6 +1,6 @@
 // Each node has a root of its own: what pods see of "the host" is their node's, with logs, static pods and mounts where the agents of other people look.
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually, type Output, run, TestCluster } from './harness.ts';
@@ -215,6 +215,21 @@ it('shares mounts in both directions between the pods of a node, and with nobody
   expect((await shell('node-2', 'ls /srv')).stdout).toBe('');
   expect((await machineMounts()).filter((path) => path.includes('shared/disk'))).toEqual([]);
 });
+
+it('is the only one that does not start when a pod has broken its configuration', async () => {
+  const config = join(cluster.dataDir, 'nodes/node-2/agent.json');
+  const before = await readFile(config, 'utf8');
+  await kubectl('exec', 'node-2', '--', 'sh', '-c', `rm /host${config} && mkfifo /host${config}`);
+  expect((await cluster.sagong('stop')).code).toBe(0);
+  const told = await cluster.sagong('up', '--detach');
+  expect(told.code, told.stderr).toBe(0);
+  expect(told.stdout).toContain('the cluster runs without a node: the kubelet of node-2 does not answer');
+  expect(await kubectl('get', 'node', 'node-1', '--no-headers')).toContain(' Ready ');
+  await rm(config);
+  await writeFile(config, before);
+  expect((await cluster.sagong('node', 'reboot', 'node-2')).code).toBe(0);
+  await kubectl('wait', 'node/node-2', '--for', 'condition=Ready', '--timeout', '90s');
+}, 240_000);
 
 it('keeps its files over a reboot, and leaves nothing on the machine', async () => {
   await cluster.sagong('node', 'reboot', 'node-1');
