@@ -39,6 +39,8 @@ ExecStart=${command.map(word).join(' ')}
 Environment=${word(`HOME=${home}`)}
 Restart=on-failure
 RestartSec=5
+# What is ended by SIGTERM in the middle of its start says so.
+SuccessExitStatus=143
 # The main process ends everything it has started, in order.
 KillMode=mixed
 TimeoutStopSec=120

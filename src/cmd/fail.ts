@@ -2,6 +2,7 @@
 // on request; an error that nobody handled is a bug, and always does.
 import { writeSync } from 'node:fs';
 import { visible } from '#utils';
+import { EndedBySignal } from './stop-signal.ts';
 
 const listeners = new Set<(line: string) => void>();
 
@@ -24,7 +25,7 @@ export function fail(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);
   say(`sagong: ${message}\n`);
   if (process.env['SAGONG_DEBUG'] && error instanceof Error) say(`${error.stack}\n`);
-  process.exit(1);
+  process.exit(error instanceof EndedBySignal ? error.code : 1);
 }
 
 /** Ends the process with the reason, which is a bug's. */

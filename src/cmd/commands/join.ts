@@ -23,7 +23,7 @@ import { type HandedOver, takeOver } from '../handed-over.ts';
 import { programOf } from '../program.ts';
 import type { joinFlags } from '../tree/machines.ts';
 import { say } from '../say.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { stopSignal, unlessEnded } from '../stop-signal.ts';
 
 /** What was given of them. */
 type JoinFlags = Partial<FlagValues<typeof joinFlags>>;
@@ -113,7 +113,7 @@ async function runMachine(options: JoinOptions): Promise<void> {
     said = said.then(() => writeRunState(dir, { ...began, waiting })).catch(() => {});
   };
   try {
-    const { settings, stop } = await join(options, { clock, rng: systemRng(), logger, signal, tell });
+    const { settings, stop } = await unlessEnded(signal, join(options, { clock, rng: systemRng(), logger, signal, tell }));
     say(joinedAs(dir, settings));
     await said;
     await writeRunState(dir, { pid: process.pid, startedAtMs, server: settings.server, ready: true });

@@ -27,7 +27,7 @@ import { again, detach } from '../detach.ts';
 import { onFatal } from '../fail.ts';
 import { descriptions, packageFile, programOf } from '../program.ts';
 import { warn } from '../say.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { stopSignal, unlessEnded } from '../stop-signal.ts';
 
 /** Both flags or none; paths of files as seen from here. */
 function auditOf({ auditPolicyFile: policy, auditLogPath: log }: UpFlags): UpOptions['audit'] {
@@ -110,7 +110,7 @@ export async function runUp(given: UpFlags): Promise<void> {
   // The next start begins a new log of what was said here; this one keeps why the cluster ended.
   onFatal((text) => appendFileSync(clusterPaths(dataDir).log, text));
   const signal = stopSignal();
-  const cluster = await up(options, { clock, rng: systemRng(), logger, progress, descriptions, signal });
+  const cluster = await unlessEnded(signal, up(options, { clock, rng: systemRng(), logger, progress, descriptions, signal }));
   let failure: Error | undefined;
   try {
     await labelNodes(cluster, labels);
