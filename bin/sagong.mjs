@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Starts the bundle with V8's compiled code kept beside it: the second start is a good deal faster than the first. The cache belongs to one
-// version of Node and one build; anything wrong with it is ignored.
+// Starts the bundle with V8's compiled code kept beside it: the second start is a good deal faster than the first. A cache belongs to one version of
+// Node and one build. A cluster uses most of the bundle, and has a cache of its own; the others (its cloud, agents of its nodes, components) read that one,
+// and leave one of theirs where there is none, so that theirs is not what clusters start with. Anything wrong with a cache is ignored.
 import { isAscii } from 'node:buffer';
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire, Module } from 'node:module';
@@ -26,7 +27,9 @@ function runCached() {
   // A build may replace the bundle meanwhile: date, size and text are of one file.
   const file = openSync(bundle, 'r');
   const { mtimeMs, size } = fstatSync(file);
-  const cacheFile = `${bundle}.${process.version}-${cachedDataVersionTag()}-${Math.round(mtimeMs)}-${size}.cache`;
+  const build = `${process.version}-${cachedDataVersionTag()}-${Math.round(mtimeMs)}-${size}`;
+  const [ofClusters, ofOthers] = ['up', 'other'].map((whose) => `${bundle}.${build}.${whose}.cache`);
+  const isCluster = process.argv[2] === 'up';
   const source = readWrapped(file, size);
   closeSync(file);
   /** Where it is ASCII, as the build makes it, V8 reads the bytes as they are. */
@@ -36,10 +39,11 @@ function runCached() {
   const quietCpuMs = 100;
   const looksMax = 15;
 
-  const cached = existsSync(cacheFile);
-  const cachedData = cached ? readFileSync(cacheFile) : undefined;
+  const found = [ofClusters, ofOthers].find((path) => existsSync(path));
+  const cachedData = found === undefined ? undefined : readFileSync(found);
   const script = new Script(text, { filename: bundle, cachedData });
-  if (!cached || script.cachedDataRejected) {
+  if (found === undefined || (isCluster && found === ofOthers) || script.cachedDataRejected) {
+    const cacheFile = isCluster ? ofClusters : ofOthers;
     // V8 forgets the code of functions that have not run for a while. Those of the start would be gone from the cache of a process that was busy from
     // its first second on, and every later start would compile them again.
     setFlagsFromString('--no-flush-bytecode');
@@ -56,7 +60,7 @@ function runCached() {
     };
     // A program that tests start and end (envtest) has no quiet time; one that only printed something has compiled next to nothing.
     const startedMs = 1_000;
-    const atExit = () => process.uptime() * 1_000 > startedMs && save();
+    const atExit = () => found === undefined && process.uptime() * 1_000 > startedMs && save();
     process.once('exit', atExit);
     let before = process.cpuUsage();
     let looks = 0;

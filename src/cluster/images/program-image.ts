@@ -82,8 +82,8 @@ function compiled(packageRoot: string): TarEntry[] {
   const bundle = 'dist/sagong.cjs';
   const { mtimeMs, size } = statSync(join(packageRoot, bundle));
   const version = `${bundle}.${process.version}-${cachedDataVersionTag()}`;
-  const path = join(packageRoot, `${version}-${Math.round(mtimeMs)}-${size}.cache`);
-  return existsSync(path) ? [file(`${modules}/sagong/${version}-0-${size}.cache`, readFileSync(path))] : [];
+  const path = join(packageRoot, `${version}-${Math.round(mtimeMs)}-${size}.up.cache`);
+  return existsSync(path) ? [file(`${modules}/sagong/${version}-0-${size}.up.cache`, readFileSync(path))] : [];
 }
 
 /** The bundle alone; with providers also what they import of this package. */
