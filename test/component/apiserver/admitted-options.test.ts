@@ -2,13 +2,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { ApiCall, Transport } from '#apimachinery/transport';
-import { defaultOptions, type KubeApiServer, runKubeApiServer } from '#apiserver/app';
-import { systemClock, systemRng } from '#host';
-import { type EmbeddedStore, openMemoryStore } from '#store';
+import type { KubeApiServer } from '#apiserver/app';
 import { silentLogger } from '#utils';
+import { startApiServer } from '../../support/api-server.ts';
 
 const registration = { group: 'admissionregistration.k8s.io', version: 'v1' };
-let store: EmbeddedStore;
 let server: KubeApiServer;
 let client: Transport;
 
@@ -17,11 +15,7 @@ const told =
   "request.operation + ' ' + request.options.kind + (has(request.options.force) ? ' force' : '') + (has(request.options.gracePeriodSeconds) ? ' ' + string(request.options.gracePeriodSeconds) : '')";
 
 beforeAll(async () => {
-  const clock = systemClock();
-  store = openMemoryStore({ clock });
-  const options = { ...defaultOptions(), bindAddress: '127.0.0.1', securePort: 0, disableAdmissionPlugins: ['ServiceAccount'] };
-  server = await runKubeApiServer(options, { clock, rng: systemRng(), logger: silentLogger, store });
-  await server.started;
+  server = await startApiServer(silentLogger, { disableAdmissionPlugins: ['ServiceAccount'] });
   client = server.transport({ name: 'admin', groups: ['system:masters'] });
   for (const name of ['default', 'n'])
     await client
@@ -43,7 +37,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.close();
-  await store.close();
 });
 
 const pods = { group: '', version: 'v1', resource: 'pods', namespace: 'n' } as const;

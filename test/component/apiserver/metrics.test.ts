@@ -4,24 +4,17 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { UnknownObject } from '#apimachinery/meta';
 import { gitVersion } from '#component-base';
-import { defaultOptions, type KubeApiServer, runKubeApiServer } from '#apiserver/app';
-import { systemClock, systemRng } from '#host';
-import { type EmbeddedStore, openMemoryStore } from '#store';
+import type { KubeApiServer } from '#apiserver/app';
 import { silentLogger } from '#utils';
+import { startApiServer } from '../../support/api-server.ts';
 
-let store: EmbeddedStore;
 let server: KubeApiServer;
 
 beforeAll(async () => {
-  const clock = systemClock();
-  store = openMemoryStore({ clock });
-  const options = { ...defaultOptions(), bindAddress: '127.0.0.1', securePort: 0, disableAdmissionPlugins: ['ServiceAccount'] };
-  server = await runKubeApiServer(options, { clock, rng: systemRng(), logger: silentLogger, store });
-  await server.started;
+  server = await startApiServer(silentLogger, { disableAdmissionPlugins: ['ServiceAccount'] });
 });
 afterAll(async () => {
   await server.close();
-  await store.close();
 });
 
 /** One request over a connection, as administrator unless it is said otherwise. */

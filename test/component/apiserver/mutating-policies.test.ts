@@ -6,16 +6,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AdmissionReview } from '#api/admission/v1';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { Transport } from '#apimachinery/transport';
-import { defaultOptions, type KubeApiServer, runKubeApiServer } from '#apiserver/app';
-import { systemClock, systemRng } from '#host';
+import type { KubeApiServer } from '#apiserver/app';
 import { createCertificateAuthority, issueCertificate } from '#pki';
-import { type EmbeddedStore, openMemoryStore } from '#store';
 import { silentLogger } from '#utils';
+import { startApiServer } from '../../support/api-server.ts';
 
 const registration = { group: 'admissionregistration.k8s.io', version: 'v1' };
 const ca = createCertificateAuthority({ commonName: 'webhooks' });
 const serving = issueCertificate({ ca, commonName: 'hook', ips: ['127.0.0.1'], usages: ['server auth'] });
-let store: EmbeddedStore;
 let server: KubeApiServer;
 let client: Transport;
 let webhook: Server;
@@ -57,16 +55,11 @@ beforeAll(async () => {
   });
   webhook.listen(0, '127.0.0.1');
   await once(webhook, 'listening');
-  const clock = systemClock();
-  store = openMemoryStore({ clock });
-  const options = { ...defaultOptions(), bindAddress: '127.0.0.1', securePort: 0, disableAdmissionPlugins: ['ServiceAccount'] };
-  server = await runKubeApiServer(options, { clock, rng: systemRng(), logger: silentLogger, store });
-  await server.started;
+  server = await startApiServer(silentLogger, { disableAdmissionPlugins: ['ServiceAccount'] });
   client = server.transport({ name: 'admin', groups: ['system:masters'] });
 });
 afterAll(async () => {
   await server.close();
-  await store.close();
   webhook.close();
 });
 
