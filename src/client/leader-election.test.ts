@@ -3,7 +3,7 @@ import { type Clock, seededRng, silentLogger } from '#utils';
 import { runLeaderElection } from './leader-election.ts';
 import type { KubeClient } from './types.ts';
 
-/** A clock that is told how time goes, and tells it to whoever waits. */
+/** A clock that stands still until `pass` moves it on, and then calls the timers that are due. */
 function steppedClock() {
   let now = 0;
   const timers = new Set<{ atMs: number; due: () => void }>();
@@ -37,7 +37,7 @@ function steppedClock() {
 
 type Answer = 'given' | 'none';
 
-/** Leads by a lease whose server stops to answer writes when it is told so. */
+/** Runs an election by a lease whose server stops answering writes when `answers` gives 'none'. */
 function leading(answers: () => Answer) {
   const { clock, pass } = steppedClock();
   const written: string[] = [];

@@ -20,7 +20,7 @@ export interface FromKind {
   controlPlanes?: number;
   /** Flags of components, by option of `sagong up`. */
   args?: PatchedArgs;
-  /** Further flags of each node's kubelet, in order; absent where no node has any. */
+  /** Further flags of the kubelets, one list for each node in the nodes' order; undefined where no node has any. */
   nodeArgs?: string[][];
   /** Who makes the network of pods, and how kube-proxy works, where it is not what holds anyway. */
   cni?: 'none';

@@ -8,7 +8,7 @@ export interface AbsentLoop {
   aliases: string[];
   /** `*` does not mean it. */
   disabledByDefault?: boolean;
-  /** What anybody is told who names the loop. */
+  /** The text of the error for a command line that names the loop. */
   why: string;
   /** Its role of the bootstrap policy (`system:controller:<name>`), which others who run such a loop rely on. */
   role?: { name: string; rights: PolicyRule[] };

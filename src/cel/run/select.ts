@@ -49,7 +49,7 @@ export function hasField(owner: Value, name: string): boolean {
   return memberOf(owner, name) !== undefined;
 }
 
-/** What has no fields at all, as null, is told like a map without that one. */
+/** The value of a field. A value that has no fields at all, such as null, fails with the same error as a map without that key. */
 export function fieldOf(owner: Value, name: string): Value {
   if (owner instanceof ListValue) throw namedInList(name);
   const value = memberOf(owner, name);

@@ -8,7 +8,7 @@ export type Matcher = string | RegExp | ((request: VendorRequest) => boolean);
 export interface FaultRule {
   /** Absent: any. */
   method?: string | RegExp;
-  /** Matches the path without its query: the whole path, or an expression. Absent: any. */
+  /** Matches the path without its query: the whole path, or an expression. Without it, every path matches. */
   path?: Matcher;
   /** How many fitting requests go well before the first one fails. */
   after?: number;

@@ -25,7 +25,7 @@ export interface UpgradeTarget {
   path: string;
   /** Sent instead of the client's own headers; see `forwardableHeaders`. */
   headers?: Record<string, string | readonly string[]>;
-  /** What the client is told where the backend cannot be reached; default: 502 and a line of text. */
+  /** The answer to the client where the backend cannot be reached; default: 502 and a line of text. */
   unreachable?: (error: unknown) => { status: number; headers: ResponseHeaders; body: string };
 }
 

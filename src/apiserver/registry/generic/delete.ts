@@ -60,7 +60,7 @@ export async function remove(context: WriteContext, options: DeleteOptions, inCo
   throw conflict(resource, name, modifiedMessage);
 }
 
-/** The grace that admission is told, which is what the object will have. 'pending': it is on its way already, and admission is not asked. */
+/** The grace period that admission sees, which the object will have. 'pending': the object is being deleted already, and admission is not asked. */
 function admittedGrace(context: WriteContext, live: UnknownObject, options: DeleteOptions): number | 'pending' | undefined {
   const { deletion } = context.resource.definition;
   const asked = options.gracePeriodSeconds;

@@ -27,7 +27,7 @@ export class AddressStock {
     while (spare.length < spareAddresses) spare.push(await this.#cloud.allocateAddress({ tags: { [tag]: this.#vendor } }));
     emulation.setFreeAddresses(spare.map(({ publicAddress }) => publicAddress));
   }
-  /** Gives back, after a change, the addresses that nothing has any more. */
+  /** Releases, after a change, the addresses that no resource of the emulated cloud uses any more. */
   async trim(emulation: VendorEmulation): Promise<void> {
     if (!emulation.setFreeAddresses) return;
     const spare = await this.#spare(emulation.addresses?.() ?? []);

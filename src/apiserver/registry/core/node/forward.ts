@@ -59,7 +59,7 @@ export function requestHeaders(headers: RawExchange['headers']): Headers {
   return kept;
 }
 
-/** What whoever wants to stream is told where nobody answers at `host`, which has its port. */
+/** The answer to a client that wants to stream, where nothing answers at `host` (a name or an address, with its port). */
 export const unreachable =
   (host: string): NonNullable<UpgradeTarget['unreachable']> =>
   (error) => {
