@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { atomicWrite, readFileIfExists } from '#host';
-import { controlPlanesDir } from '../control-planes/config.ts';
+import { controlPlanesDir } from '../state/paths.ts';
 import { namesOnDisk, readOnDisk, writeOnDisk } from '../nodes/disk.ts';
 import { loadSettings } from '../state/settings.ts';
 import { identities } from './identities.ts';

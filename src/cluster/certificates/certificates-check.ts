@@ -16,8 +16,7 @@ import {
 import type { Clock } from '#utils';
 import { type CertificateFolder, certificateFolders } from './certificate-folders.ts';
 import { kubeletAuthorityName } from './certificates.ts';
-import { cloudDir } from '../cloud/settings.ts';
-import { clusterPaths } from '../state/paths.ts';
+import { cloudDir, clusterPaths } from '../state/paths.ts';
 
 export interface KeptCertificate {
   /** Below the data directory, without its ending. */

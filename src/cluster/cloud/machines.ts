@@ -11,15 +11,20 @@ import type { ProxyMode } from '#kube-proxy';
 import { findCniDir, hasSysResource } from '../capabilities.ts';
 import { type ClusterPki, clientConfigFor } from '../certificates/certificates.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
-import { controlPlaneConfigPath, controlPlaneDir } from '../control-planes/config.ts';
+import {
+  controlPlaneConfigPath,
+  controlPlaneDir,
+  agentConfigPath,
+  nodeDir,
+  systemImagePath,
+  systemImagesDir,
+} from '../state/paths.ts';
 import { type Identity, identities } from '../certificates/identities.ts';
 import type { NodeAgentConfig } from '../nodes/node-agent-config.ts';
 import type { RegistryMirror } from '../nodes/index.ts';
 import type { KeptFlags } from '../flags/index.ts';
 import { clusterNetworks, type NodeMount } from '../state/settings.ts';
-import { systemImagePath, systemImagesDir } from '../system-pods/places.ts';
 import { type ClusterNetwork, clusterTag, nodePlace, placeNamed, roleTag } from './network.ts';
-import { agentConfigPath, nodeDir } from '../state/paths.ts';
 import { argsOf, type NodeArgs, writePolicyIdentity } from './node-choices.ts';
 import { programFolders } from './program-folders.ts';
 import { runAt } from './run-at.ts';

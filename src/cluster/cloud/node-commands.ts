@@ -7,11 +7,10 @@ import type { Clock } from '#utils';
 import { openPki } from '../certificates/certificates.ts';
 import { prepareControlPlanes } from '../control-planes/boot.ts';
 import { machinesOptions } from '../control-planes/options.ts';
-import { controlPlaneDir } from '../control-planes/config.ts';
+import { controlPlaneDir, clusterMark, clusterPaths, nodeDir } from '../state/paths.ts';
 import { ControlPlaneMachines } from '../control-planes/machines.ts';
 import { apiPort, isControlPlane } from '../control-planes/names.ts';
 import { parseRegistryMirror } from '../nodes/index.ts';
-import { clusterMark, clusterPaths, nodeDir } from '../state/paths.ts';
 import { runningProcess } from '../state/run-state.ts';
 import {
   changeSettings,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { formatYaml } from '#apimachinery/codec';
 import { atomicWrite, readFileIfExists } from '#host';
 import { authorityAt } from '../certificates/certificates.ts';
-import { clusterMark } from '../state/paths.ts';
+import { cloudDir, clusterMark } from '../state/paths.ts';
 import { issueCertificate } from '#pki';
 
 /** Kept in `cloud.json`. */
@@ -40,8 +40,6 @@ export const serviceAccount = 'sagong';
 /** The name by which the API is reached from inside the cloud's networks. */
 export const cloudApiName = `api.${region}.sagong.internal`;
 const servingDays = 365;
-
-export const cloudDir = (dataDir: string): string => join(dataDir, 'cloud');
 
 /**
  * A /24 of the range for network tests (RFC 2544: 198.18.0.0/15), by the cluster's mark: nothing on the internet has it, and private networks

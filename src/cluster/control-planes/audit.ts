@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { atomicWrite, ensureDir, readFileIfExists } from '#host';
 import type { Logger } from '#utils';
 import type { AuditFiles } from '../control-plane.ts';
-import { controlPlanesDir } from './config.ts';
+import { controlPlanesDir } from '../state/paths.ts';
 
 /** What a machine's apiserver records, and where. */
 export interface MachineAudit {

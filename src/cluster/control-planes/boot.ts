@@ -6,7 +6,7 @@ import { atomicWrite } from '#host';
 import type { Clock } from '#utils';
 import type { ClusterPki } from '../certificates/certificates.ts';
 import { upDefaults } from '../flags/index.ts';
-import { clusterMark, clusterPaths } from '../state/paths.ts';
+import { clusterMark, clusterPaths, controlPlaneDir } from '../state/paths.ts';
 import { secretEncryption } from '../certificates/secret-encryption.ts';
 import { clusterNetworks, type ClusterSettings } from '../state/settings.ts';
 import type { Instance } from '#cloud';
@@ -14,7 +14,7 @@ import type { Machines } from '../cloud/machines.ts';
 import { etcdDataDir } from '../system-pods/places.ts';
 import { planeArgs } from './args.ts';
 import { keptAudit } from './audit.ts';
-import { type ControlPlaneConfig, controlPlaneDir, controlPlaneFiles } from './config.ts';
+import { type ControlPlaneConfig, controlPlaneFiles } from './config.ts';
 import { prepareControlPlane } from './disk.ts';
 import type { ControlPlaneMachines } from './machines.ts';
 

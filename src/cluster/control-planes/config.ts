@@ -2,9 +2,7 @@
 // kubeconfigs.
 import { join } from 'node:path';
 import { kubeletAuthorityName } from '../certificates/certificates.ts';
-import { nodeDir } from '../state/paths.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
-import type { KeptFlags } from '../flags/index.ts';
 
 /** Programs that run on a control-plane machine. */
 export const controlPlanePrograms = [
@@ -60,12 +58,6 @@ export interface ControlPlaneConfig extends ControlPlaneMember {
   /** Name of the audit log's file in `logs`, '-' for what the apiserver says; absent: nothing is recorded. */
   auditLog?: string;
 }
-
-export const controlPlanesDir = (dataDir: string): string => join(dataDir, 'control-planes');
-/** The folder of a control plane's data on a machine. Where the machine is a node, too, it is on the node's disk. */
-export const controlPlaneDir = (dataDir: string, name: string, layout?: KeptFlags['layout']): string =>
-  layout === 'pods' ? join(nodeDir(dataDir, name), 'control-plane') : join(controlPlanesDir(dataDir), name);
-export const controlPlaneConfigPath = (directory: string): string => join(directory, 'agent.json');
 
 /** Files of a machine; those of certificates have kubeadm's names. */
 export const controlPlaneFiles = (directory: string) => {

@@ -8,9 +8,9 @@ import { atomicWrite, readFileIfExists } from '#host';
 import { type CertificateAndKey, isKeyOf, issueCertificate, parseCertificate, type SubjectOptions } from '#pki';
 import type { Clock } from '#utils';
 import { authorityAt, type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from '../certificates/certificates.ts';
-import { cloudDir } from '../cloud/settings.ts';
+import { cloudDir, controlPlaneConfigPath } from '../state/paths.ts';
 import { type Identity, identities } from '../certificates/identities.ts';
-import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneFiles } from './config.ts';
+import { type ControlPlaneConfig, controlPlaneFiles } from './config.ts';
 import { apiPort } from './names.ts';
 import { kubeletClientName } from '../access/kubelet-client.ts';
 

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { agentOf } from '../nodes/node-shell.ts';
-import { nodeDir } from '../state/paths.ts';
+import { nodeDir, controlPlaneConfigPath, controlPlaneDir } from '../state/paths.ts';
 import { loadSettings } from '../state/settings.ts';
-import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneDir } from './config.ts';
+import type { ControlPlaneConfig } from './config.ts';
 import { saveEtcdSnapshot } from './etcd-snapshot.ts';
 
 /** Every machine of the control plane that has a disk on this machine. The list is empty for clusters whose control plane is not on machines. */

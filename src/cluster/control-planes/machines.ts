@@ -14,7 +14,7 @@ import { runAt } from '../cloud/run-at.ts';
 import { programFolders } from '../cloud/program-folders.ts';
 import type { KeptFlags } from '../flags/index.ts';
 import type { ControlPlaneConfig, ControlPlaneMember } from './config.ts';
-import { controlPlaneConfigPath, controlPlaneDir } from './config.ts';
+import { controlPlaneConfigPath, controlPlaneDir } from '../state/paths.ts';
 import { healthCheckMs } from './limits.ts';
 import { apiPort, managedApiPort, managedApiservers } from './names.ts';
 

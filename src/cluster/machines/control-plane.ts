@@ -10,12 +10,8 @@ import type { ComponentArgs } from '../component-args/args.ts';
 import type { PlaneAccess } from '../control-plane.ts';
 import { planeArgs } from '../control-planes/args.ts';
 import { ControlPlaneAgent } from '../control-planes/agent.ts';
-import {
-  type ControlPlaneConfig,
-  controlPlaneDir,
-  controlPlaneFiles,
-  type ControlPlaneMember,
-} from '../control-planes/config.ts';
+import { type ControlPlaneConfig, controlPlaneFiles, type ControlPlaneMember } from '../control-planes/config.ts';
+import { controlPlaneDir, clusterMark, clusterPaths } from '../state/paths.ts';
 import { prepareControlPlane } from '../control-planes/disk.ts';
 import { finishRestore } from '../control-planes/etcd-snapshot.ts';
 import { throughMember } from '../control-planes/etcd-members.ts';
@@ -23,7 +19,6 @@ import { acceptPollMs } from '../control-planes/limits.ts';
 import { noteJoined } from '../control-planes/member.ts';
 import { apiPort, etcdPorts } from '../control-planes/names.ts';
 import { startRemotePlane } from '../control-planes/start.ts';
-import { clusterMark, clusterPaths } from '../state/paths.ts';
 import { secretEncryption } from '../certificates/secret-encryption.ts';
 import { accepts } from '../nodes/containerd.ts';
 import { type ClusterSettings, clusterNetworks, type EtcdLocation, loadSettings } from '../state/settings.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '#host';
-import { controlPlaneConfigPath, controlPlaneDir } from '../control-planes/config.ts';
+import { controlPlaneConfigPath, controlPlaneDir } from '../state/paths.ts';
 import { down } from '../down.ts';
 import { saveSettings } from '../state/settings.ts';
 import { leave } from './leave.ts';

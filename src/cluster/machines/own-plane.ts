@@ -1,7 +1,8 @@
 // The part of a control plane on etcd that this machine is, found by its folder: that of the first machine's cluster, or of a machine that has joined.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { type ControlPlaneConfig, controlPlaneConfigPath, controlPlaneDir } from '../control-planes/config.ts';
+import type { ControlPlaneConfig } from '../control-planes/config.ts';
+import { controlPlaneConfigPath, controlPlaneDir } from '../state/paths.ts';
 import { loadSettings } from '../state/settings.ts';
 import { loadMachine } from './machine.ts';
 

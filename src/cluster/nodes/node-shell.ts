@@ -3,8 +3,7 @@ import { spawn } from 'node:child_process';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import type { Clock } from '#utils';
-import { controlPlaneConfigPath, controlPlaneDir } from '../control-planes/config.ts';
-import { agentConfigPath, clusterFlags } from '../state/paths.ts';
+import { controlPlaneConfigPath, controlPlaneDir, agentConfigPath, clusterFlags } from '../state/paths.ts';
 import { loadSettings } from '../state/settings.ts';
 
 /** A node that was switched on a moment ago has a first process before it has an agent. */

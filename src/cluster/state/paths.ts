@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { KeptFlags } from '../flags/index.ts';
 
 /** The path without links, as far as it is there. */
 function withoutLinks(path: string): string {
@@ -103,3 +104,17 @@ export const nodeDir = (dataDir: string, name: string): string => join(dataDir, 
 /** The file on a node's disk that its agent is configured by. */
 export const agentConfigName = 'agent.json';
 export const agentConfigPath = (dataDir: string, name: string): string => join(nodeDir(dataDir, name), agentConfigName);
+
+/** Everything of the cluster's own cloud. */
+export const cloudDir = (dataDir: string): string => join(dataDir, 'cloud');
+
+export const controlPlanesDir = (dataDir: string): string => join(dataDir, 'control-planes');
+/** The folder of a control plane's data on a machine. Where the machine is a node, too (layout `pods`), it is on the node's disk. */
+export const controlPlaneDir = (dataDir: string, name: string, layout?: KeptFlags['layout']): string =>
+  layout === 'pods' ? join(nodeDir(dataDir, name), 'control-plane') : join(controlPlanesDir(dataDir), name);
+/** The file by which the agent of a control-plane machine is configured. */
+export const controlPlaneConfigPath = (directory: string): string => join(directory, 'agent.json');
+
+export const systemImagesDir = (dataDir: string): string => join(dataDir, 'images');
+/** The image of the cluster's own programs, as an archive that nodes import. */
+export const systemImagePath = (dataDir: string): string => join(systemImagesDir(dataDir), 'kubernetes.tar');

@@ -7,7 +7,7 @@ import { atomicWrite, readFileIfExists } from '#host';
 import { findProgram } from '../capabilities.ts';
 import { buildProgramImage } from '../images/index.ts';
 import { systemImage } from './names.ts';
-import { systemImagePath } from './places.ts';
+import { systemImagePath } from '../state/paths.ts';
 
 /** What kube-proxy changes packet rules with, and the store with its own client. */
 const programs = [...['iptables', 'iptables-restore', 'iptables-save', 'nft', 'conntrack'], ...['etcd', 'etcdctl']];
