@@ -23,7 +23,7 @@ import type { ArgComponent, ComponentArgs } from './component-args/args.ts';
 import { type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from './certificates/certificates.ts';
 import type { KeptFlags } from './flags/index.ts';
 import { type Identity, identities } from './certificates/identities.ts';
-import { grantKubeletClient, kubeletClientName } from './access/kubelet-client.ts';
+import { grantKubeletClient, kubeletClientName } from './objects/kubelet-client.ts';
 import { clusterNetworks } from './state/settings.ts';
 
 /** Files of the audit log. All other settings of the log have the defaults of kube-apiserver's flags. */

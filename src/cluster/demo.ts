@@ -7,7 +7,7 @@ import { createInformerFactory } from '#client';
 import { systemRng } from '#host';
 import { type Clock, silentLogger } from '#utils';
 import { parseAllDocuments } from 'yaml';
-import { type Applied, applyObjects } from './add-ons/apply.ts';
+import { type Applied, applyObjects } from './objects/apply.ts';
 import { findProgram } from './capabilities.ts';
 import { buildBusyboxImage } from './images/index.ts';
 import { identities } from './certificates/identities.ts';

@@ -10,7 +10,7 @@ import { formatYaml } from '#apimachinery/codec';
 import type { Running, Supervisor } from '#component-base';
 import { atomicWrite, type NetnsSockets, openLogFile } from '#host';
 import type { Clock } from '#utils';
-import { applyObjects } from './apply.ts';
+import { applyObjects } from '../objects/apply.ts';
 import { findProgram } from '../capabilities.ts';
 import { endpointAddress } from '../cloud/network.ts';
 import type { PlaneAccess } from '../control-plane.ts';

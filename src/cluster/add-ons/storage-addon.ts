@@ -7,7 +7,7 @@ import { clusterRoles, storageClasses } from '#controller-runtime/platform';
 import { directories, localPathProvisioner, noDirectories, provisionerName } from '#local-path-provisioner';
 import type { Clock, Logger, Rng } from '#utils';
 import type { PlaneAccess } from '../control-plane.ts';
-import { grantClusterRole } from './grant.ts';
+import { grantClusterRole } from '../objects/grant.ts';
 import { identities } from '../certificates/identities.ts';
 import { runOwnLoop } from './own-loop.ts';
 

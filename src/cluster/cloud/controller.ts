@@ -11,7 +11,7 @@ import type { CloudProvider } from '#cloud-provider';
 import { defaultLeaderElection } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import type { PlaneAccess } from '../control-plane.ts';
-import { grantClusterRole } from '../add-ons/grant.ts';
+import { grantClusterRole } from '../objects/grant.ts';
 import { identities } from '../certificates/identities.ts';
 
 export interface CloudControllerManagerSetup {

@@ -6,7 +6,7 @@ import { deepEqual } from '#utils';
 import { type ClusterPki, clientConfigFor } from '../certificates/certificates.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
 import { networkPolicyRights } from '#network-policy';
-import type { Grant } from '../add-ons/grant.ts';
+import type { Grant } from '../objects/grant.ts';
 import { identities } from '../certificates/identities.ts';
 import type { KeptFlags } from '../flags/index.ts';
 import { readOnDisk, writeOnDisk } from '../nodes/disk.ts';

@@ -18,7 +18,7 @@ import { importImage } from '../images/index.ts';
 import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
 import { startDnsAddon } from '../add-ons/dns-addon.ts';
 import { upDefaults } from '../flags/index.ts';
-import { grantClusterRole } from '../add-ons/grant.ts';
+import { grantClusterRole } from '../objects/grant.ts';
 import { identities } from '../certificates/identities.ts';
 import { clusterMark, nodeDir } from '../state/paths.ts';
 import { type ClusterSettings, nodesOf } from '../state/settings.ts';

@@ -12,7 +12,7 @@ import { cloudDir, controlPlaneConfigPath } from '../state/paths.ts';
 import { type Identity, identities } from '../certificates/identities.ts';
 import { type ControlPlaneConfig, controlPlaneFiles } from './config.ts';
 import { apiPort } from './names.ts';
-import { kubeletClientName } from '../access/kubelet-client.ts';
+import { kubeletClientName } from '../objects/kubelet-client.ts';
 
 const days = 365;
 

@@ -1,9 +1,9 @@
 // What the programs of control-plane machines may do, beside the roles that every apiserver has from the start: no more than they need.
 import { beyondDocumented, delegationRole, documentedRole, leaderElectionRole } from '#cloud-controller-manager';
 import type { KubeClient } from '#client';
-import { type Applied, applyObjects } from '../add-ons/apply.ts';
-import { grantClusterRole } from '../add-ons/grant.ts';
-import { kubeletClientBinding } from '../access/kubelet-client.ts';
+import { type Applied, applyObjects } from '../objects/apply.ts';
+import { grantClusterRole } from '../objects/grant.ts';
+import { kubeletClientBinding } from '../objects/kubelet-client.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 const apiVersion = `${rbac}/v1`;

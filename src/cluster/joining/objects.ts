@@ -5,7 +5,7 @@ import type { PolicyRule } from '#api/rbac/v1';
 import { gitVersion } from '#component-base';
 import { kubeconfigFor } from '#client';
 import type { ProxyMode } from '#kube-proxy';
-import type { Applied } from '../add-ons/apply.ts';
+import type { Applied } from '../objects/apply.ts';
 import type { ComponentArgs } from '../component-args/args.ts';
 import type { KeptFlags } from '../flags/index.ts';
 import { kubeletAuthorityName } from '../certificates/certificates.ts';

@@ -7,7 +7,7 @@ import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
 import { networkPolicyGrant } from '../cloud/node-choices.ts';
 import { planeArgs } from '../control-planes/args.ts';
 import { controlPlanePorts } from '../control-planes/names.ts';
-import { applyClusterRole } from '../add-ons/grant.ts';
+import { applyClusterRole } from '../objects/grant.ts';
 import { identities } from '../certificates/identities.ts';
 import { createToken, publishJoining, startJoiningLoops } from '../joining/index.ts';
 import { assertPortsFree } from '../port-holder.ts';

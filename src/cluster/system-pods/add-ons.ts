@@ -1,7 +1,7 @@
 // kube-proxy and cluster DNS as pods, with the names, labels and rights that kubeadm gives them
 // (https://kubernetes.io/docs/reference/setup-tools/kubeadm/implementation-details/#addons). Pure.
 import { formatYaml } from '#apimachinery/codec';
-import type { Applied } from '../add-ons/apply.ts';
+import type { Applied } from '../objects/apply.ts';
 import { clusterNetworks } from '../state/settings.ts';
 import { controlPlaneTaint, systemImage } from './names.ts';
 

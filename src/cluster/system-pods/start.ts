@@ -4,7 +4,7 @@ import type { ConfigMap, Node } from '#api/core/v1';
 import { isNotFound } from '#apimachinery/errors';
 import type { KubeClient } from '#client';
 import type { Clock } from '#utils';
-import { type Applied, applyObjects } from '../add-ons/apply.ts';
+import { type Applied, applyObjects } from '../objects/apply.ts';
 import { grantDns, publishDns } from '../add-ons/dns-addon.ts';
 import { joiningObjects } from '../joining/objects.ts';
 import type { ClusterSettings } from '../state/settings.ts';

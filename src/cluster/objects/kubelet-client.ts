@@ -1,7 +1,7 @@
 // The user as which apiservers speak to kubelets. It may do what upstream's role for it allows (nodes/proxy, nodes/log, nodes/stats, ...), and read
 // nodes at the API.
 import type { KubeClient } from '#client';
-import { type Applied, applyObjects } from '../add-ons/apply.ts';
+import { type Applied, applyObjects } from './apply.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 
