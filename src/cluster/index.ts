@@ -18,7 +18,7 @@ export { loadSettings, podCidrFor, type ClusterSettings, type RuntimeChoice } fr
 export { up } from './up.ts';
 export type { RunningCluster, UpOptions } from './start/types.ts';
 export { startControlPlane, type ControlPlane } from './control-plane.ts';
-export { certificateTables, renewCertificates } from './certificates/certificates-check.ts';
+export { certificateTables, renewCertificates } from './renewal/certificates-check.ts';
 export { serviceUnit, type ServiceUnit } from './service-unit.ts';
 export { identities, type Identity } from './certificates/identities.ts';
 export { assertOwnSnapshot } from './state/snapshot-origin.ts';

@@ -11,7 +11,7 @@ import type { ClusterNodes } from './cloud/nodes.ts';
 import { ownMachineDir } from './machines/choice.ts';
 import { containerdPaths } from './nodes/index.ts';
 import { assertSocketPaths, clusterPaths, clustersHome, isUntouched, nodeDir } from './state/paths.ts';
-import { renewAging } from './certificates/renewal.ts';
+import { renewAging } from './renewal/renewal.ts';
 import { assertNotRunning, claimRunState, removeRunState } from './state/run-state.ts';
 import { type ClusterSettings, loadSettings, nodesOf, saveSettings } from './state/settings.ts';
 import { arrivalOf, nodesReady } from './start/nodes-ready.ts';

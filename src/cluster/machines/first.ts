@@ -12,7 +12,7 @@ import { identities } from '../certificates/identities.ts';
 import { createToken, publishJoining, startJoiningLoops } from '../joining/index.ts';
 import { assertPortsFree } from '../port-holder.ts';
 import type { Progress } from '../terminal/progress.ts';
-import { keepRenewing } from '../certificates/renewal.ts';
+import { keepRenewing } from '../renewal/renewal.ts';
 import { type ClusterSettings, clusterNetworks, type MachineChoice } from '../state/settings.ts';
 import { endpointOfMachine, ownMachineDir } from './choice.ts';
 import { authorityHashes } from './cluster-info.ts';

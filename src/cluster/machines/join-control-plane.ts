@@ -14,7 +14,7 @@ import { identities } from '../certificates/identities.ts';
 import { type Authorities, downloadCertificates, keepAuthorities } from '../joining/certificates.ts';
 import { startJoiningLoops } from '../joining/index.ts';
 import { assertPortsFree } from '../port-holder.ts';
-import { keepRenewing } from '../certificates/renewal.ts';
+import { keepRenewing } from '../renewal/renewal.ts';
 import { type MachinePlane, type MachinePlaneOptions, prepareMachinePlane, startMachinePlane } from './control-plane.ts';
 import type { JoinDeps, JoinOptions } from './join.ts';
 import { clocksProblem } from './clocks.ts';

@@ -1,7 +1,7 @@
 // The control plane of a start: in this process, on machines of the cluster's cloud, or on this and other machines.
 import { hostname } from 'node:os';
 import { type ClusterPki, openPki } from '../certificates/certificates.ts';
-import { keepRenewing } from '../certificates/renewal.ts';
+import { keepRenewing } from '../renewal/renewal.ts';
 import { rewriteSecrets, secretEncryption } from '../certificates/secret-encryption.ts';
 import type { ControlPlaneEndpoint } from '../cloud/endpoint.ts';
 import type { ClusterNodes } from '../cloud/nodes.ts';

@@ -6,7 +6,7 @@ import { atomicWrite, readFileIfExists } from '#host';
 import { controlPlanesDir } from '../state/paths.ts';
 import { namesOnDisk, readOnDisk, writeOnDisk } from '../nodes/disk.ts';
 import { loadSettings } from '../state/settings.ts';
-import { identities } from './identities.ts';
+import { identities } from '../certificates/identities.ts';
 
 export interface CertificateFolder {
   /** Below the data directory; '' for itself. */

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { kubeconfigFor, readKubeconfig, writeKubeconfig } from '#client';
 import { systemClock } from '#host';
 import { isSignedBy, issueCertificate, parseCertificate } from '#pki';
-import { clientConfigFor, type ClusterPki, openPki } from './certificates.ts';
+import { clientConfigFor, type ClusterPki, openPki } from '../certificates/certificates.ts';
 import { certificateTables, clusterCertificates, isAging, renewCertificates, residual } from './certificates-check.ts';
-import { identities } from './identities.ts';
+import { identities } from '../certificates/identities.ts';
 
 let dir = '';
 let pki: ClusterPki;
