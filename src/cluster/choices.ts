@@ -1,5 +1,5 @@
 // What a start of a cluster is to be: the flags of this one, else the choices of the first, each checked before anything is started.
-import type { ArgComponent, ComponentArgs } from './component-args/args.ts';
+import type { ArgComponent, ComponentArgs } from './flags/component-args.ts';
 import { obstacles } from './capabilities.ts';
 import { addressesOfStart, emulatorOfStart, nodesOfStart } from './cloud/emulator-choice.ts';
 import { assertLayout, controlPlanesOfStart } from './control-planes/choice.ts';

@@ -19,7 +19,7 @@ import type { Refusal } from '#apiserver';
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
 import type { Dial, ListenTarget, WireServer } from '#wire';
-import type { ArgComponent, ComponentArgs } from './component-args/args.ts';
+import type { ArgComponent, ComponentArgs } from './flags/component-args.ts';
 import { type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from './certificates/certificates.ts';
 import type { KeptFlags } from './flags/index.ts';
 import { type Identity, identities } from './certificates/identities.ts';

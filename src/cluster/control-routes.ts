@@ -1,5 +1,5 @@
 // What other commands may ask a running cluster, over its control socket.
-import { endpointAccessOf } from './cloud/endpoint-access.ts';
+import { endpointAccessOf } from './flags/endpoint-access.ts';
 import type { ClusterNodes } from './cloud/nodes.ts';
 import type { ControlPlane, PlaneAccess } from './control-plane.ts';
 import { controlPlaneStates } from './control-planes/states.ts';

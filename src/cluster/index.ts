@@ -2,7 +2,7 @@
 export { clusterFlags, clusterMark, clusterPaths, dataDirOf } from './state/paths.ts';
 export { type EtcdFlags, etcdFromFlags } from './store/etcd-location.ts';
 export { migrateToEmbedded, migrateToEtcd } from './store/store-migrate.ts';
-export { wordOf } from './component-args/args.ts';
+export { wordOf } from './flags/component-args.ts';
 export { createProgress, type Progress } from './terminal/progress.ts';
 export { down, stop } from './down.ts';
 export {

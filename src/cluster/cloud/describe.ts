@@ -8,7 +8,7 @@ import { clusterMark, clusterPaths } from '../state/paths.ts';
 import { runningProcess } from '../state/run-state.ts';
 import { type ClusterSettings, clusterNetworks, loadSettings } from '../state/settings.ts';
 import { textTable } from '../terminal/text-table.ts';
-import type { EndpointAccess } from './endpoint-access.ts';
+import type { EndpointAccess } from '../flags/endpoint-access.ts';
 import { managedServer } from './managed-server.ts';
 import { openCloudSettings } from './settings.ts';
 

@@ -8,7 +8,7 @@ import type { ControlPlane } from '../control-plane.ts';
 import type { ControlPlaneMachines } from '../control-planes/machines.ts';
 import { type ClusterNetwork, endpointAddress, ensureEndpoint } from './network.ts';
 
-export { type EndpointAccess, endpointAccessOf, type Topology } from './endpoint-access.ts';
+export { type EndpointAccess, endpointAccessOf, type Topology } from '../flags/endpoint-access.ts';
 
 export interface ControlPlaneEndpoint {
   /** Where nodes look for the apiserver. */

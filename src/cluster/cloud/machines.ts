@@ -10,7 +10,7 @@ import { atomicWrite, removeTree } from '#host';
 import type { ProxyMode } from '#kube-proxy';
 import { findCniDir, hasSysResource } from '../capabilities.ts';
 import { type ClusterPki, clientConfigFor } from '../certificates/certificates.ts';
-import type { ComponentArgs } from '../component-args/args.ts';
+import type { ComponentArgs } from '../flags/component-args.ts';
 import {
   controlPlaneConfigPath,
   controlPlaneDir,

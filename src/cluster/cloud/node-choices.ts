@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { kubeconfigFor, writeKubeconfig } from '#client';
 import { deepEqual } from '#utils';
 import { type ClusterPki, clientConfigFor } from '../certificates/certificates.ts';
-import type { ComponentArgs } from '../component-args/args.ts';
+import type { ComponentArgs } from '../flags/component-args.ts';
 import { networkPolicyRights } from '#network-policy';
 import type { Grant } from '../objects/grant.ts';
 import { identities } from '../certificates/identities.ts';

@@ -3,7 +3,7 @@ import { defaultOptions as apiserverDefaults } from '#apiserver/app';
 import { defaultControllersConfig } from '#controllers';
 import { defaultOptions as kubeletDefaults } from '#kubelet';
 import { apiserverWith, kubeletWith, managerWith, proxyWith, schedulerWith } from './apply.ts';
-import { wordOf } from './args.ts';
+import { wordOf } from '../flags/component-args.ts';
 import { overlay } from './overlay.ts';
 import { checkComponentArgs } from './tables.ts';
 

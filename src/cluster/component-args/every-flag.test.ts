@@ -10,7 +10,7 @@ import { defaultOptions as kubeletDefaults, kubeletFlags } from '#kubelet';
 import { kubeSchedulerFlags } from '#scheduler';
 import { deepEqual } from '#utils';
 import { apiserverWith, cloudManagerWith, kubeletWith, managerWith, proxyWith, schedulerWith } from './apply.ts';
-import { type ArgComponent, idleInSharedProcess, ownedBy } from './args.ts';
+import { type ArgComponent, idleInSharedProcess, ownedBy } from '../flags/component-args.ts';
 
 const signer = { cert: 'c', key: 'k', durationMs: 31_536_000_000 };
 const config = {

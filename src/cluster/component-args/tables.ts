@@ -1,6 +1,13 @@
 // The flag tables of the components, each loaded when it is asked for, and checking what a user gave against them.
 import { FlagError, type FlagTable, type ParsedFlags, parseFlags } from '#component-base';
-import { type ArgComponent, type ComponentArgs, componentArgFlags, idleInSharedProcess, nameOf, ownedBy } from './args.ts';
+import {
+  type ArgComponent,
+  type ComponentArgs,
+  componentArgFlags,
+  idleInSharedProcess,
+  nameOf,
+  ownedBy,
+} from '../flags/component-args.ts';
 
 const tables: Record<ArgComponent, () => Promise<FlagTable>> = {
   'kube-apiserver': async () => (await import('#apiserver/app')).kubeApiServerFlags(),

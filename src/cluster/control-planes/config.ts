@@ -2,7 +2,7 @@
 // kubeconfigs.
 import { join } from 'node:path';
 import { kubeletAuthorityName } from '../certificates/certificates.ts';
-import type { ComponentArgs } from '../component-args/args.ts';
+import type { ComponentArgs } from '../flags/component-args.ts';
 
 /** Programs that run on a control-plane machine. */
 export const controlPlanePrograms = [

@@ -2,8 +2,8 @@
 // of them come from this table.
 import type { EmulatorName } from '#cloud/emulators';
 import { defaultsOf, type Flag, flag, type FlagValues } from '#component-base/flags';
-import { endpointAccesses, topologies } from '../cloud/endpoint-access.ts';
-import { type ComponentArgFlag, componentArgFlags } from '../component-args/args.ts';
+import { endpointAccesses, topologies } from './endpoint-access.ts';
+import { type ComponentArgFlag, componentArgFlags } from './component-args.ts';
 import { clusterRows } from './cluster.ts';
 import { etcdRows } from './etcd.ts';
 

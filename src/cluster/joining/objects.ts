@@ -6,7 +6,7 @@ import { gitVersion } from '#component-base';
 import { kubeconfigFor } from '#client';
 import type { ProxyMode } from '#kube-proxy';
 import type { Applied } from '../objects/apply.ts';
-import type { ComponentArgs } from '../component-args/args.ts';
+import type { ComponentArgs } from '../flags/component-args.ts';
 import type { KeptFlags } from '../flags/index.ts';
 import { kubeletAuthorityName } from '../certificates/certificates.ts';
 import { clusterNetworks } from '../state/settings.ts';

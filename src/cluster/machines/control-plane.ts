@@ -6,7 +6,7 @@ import type { Supervisor } from '#component-base';
 import { removeTree } from '#host';
 import type { Clock, Logger } from '#utils';
 import { type ClusterPki, openPki } from '../certificates/certificates.ts';
-import type { ComponentArgs } from '../component-args/args.ts';
+import type { ComponentArgs } from '../flags/component-args.ts';
 import type { PlaneAccess } from '../control-plane.ts';
 import { planeArgs } from '../control-planes/args.ts';
 import { ControlPlaneAgent } from '../control-planes/agent.ts';

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { emptyKubeconfig, kubeconfigFor, writeKubeconfig } from '#client';
 import { atomicWrite, readFileIfExists } from '#host';
-import type { ComponentArgs } from '../component-args/args.ts';
+import type { ComponentArgs } from '../flags/component-args.ts';
 import { findCniDir, hasSysResource } from '../capabilities.ts';
 import type { NodeAgentConfig } from '../nodes/node-agent-config.ts';
 import type { RegistryMirror } from '../nodes/index.ts';

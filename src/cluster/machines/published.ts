@@ -7,7 +7,7 @@ import { userAgent } from '#component-base';
 import type { ProxyMode } from '#kube-proxy';
 import type { Clock } from '#utils';
 import type { Dial } from '#wire';
-import type { ComponentArgs } from '../component-args/args.ts';
+import type { ComponentArgs } from '../flags/component-args.ts';
 import type { KeptFlags } from '../flags/index.ts';
 import { clusterNetworks } from '../state/settings.ts';
 

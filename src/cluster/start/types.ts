@@ -2,7 +2,7 @@
 import type { Supervisor } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import type { ClusterNodes } from '../cloud/nodes.ts';
-import type { ComponentArgs } from '../component-args/args.ts';
+import type { ComponentArgs } from '../flags/component-args.ts';
 import type { AuditFiles, PlaneAccess } from '../control-plane.ts';
 import type { UpFlags } from '../flags/index.ts';
 import type { ClusterSettings, EtcdLocation, NodeMount, PortMapping } from '../state/settings.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { EmulatorName } from '#cloud/emulators';
 import { atomicWrite, isErrno, LockHeldError, readFileIfExists, withLock } from '#host';
-import type { ComponentArgs } from '../component-args/args.ts';
+import type { ComponentArgs } from '../flags/component-args.ts';
 import type { KeptFlags } from '../flags/index.ts';
 
 export type RuntimeChoice = 'containerd' | 'simulated';

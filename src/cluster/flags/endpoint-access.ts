@@ -1,4 +1,4 @@
-// Words for the shape of a cluster and for who may reach its control plane; apart from the parts that make it so, which a start loads later.
+// The values of `--topology` and `--endpoint-access`: the shape of a cluster, and who may reach its control plane.
 
 /** Shape of a cluster: the control plane among its nodes, or in the provider's network. */
 export type Topology = (typeof topologies)[number];
