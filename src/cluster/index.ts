@@ -55,7 +55,7 @@ export { textTable } from './terminal/text-table.ts';
 export { describeCluster, describedTable } from './cloud/describe.ts';
 export { type EndpointAccess, endpointAccessOf, type Topology } from './cloud/endpoint.ts';
 export { buildProgramImage } from './images/index.ts';
-export { listClusters, listedText } from './state/list.ts';
+export { listClusters, listedText } from './status/list.ts';
 export { adminClient, drainNode, removeNode } from './nodes/nodes-away.ts';
 export {
   createToken,
@@ -80,4 +80,4 @@ export { joinable } from './machines/joinable.ts';
 export { loadImage } from './images/load-image.ts';
 export { type ImageProgram, withLocalImage } from './images/local-image.ts';
 export { nodeShell } from './nodes/node-shell.ts';
-export { clusterStatus, summary } from './terminal/summary.ts';
+export { clusterStatus, summary } from './status/summary.ts';

@@ -7,7 +7,7 @@ import { systemClock } from '#host';
 import { down } from '../down.ts';
 import { containerdPaths } from '../nodes/index.ts';
 import { assertFree, assertSocketPaths, clusterFlags, dataDirOf, isClusterDir, nodeDir } from './paths.ts';
-import { clusterStatus } from '../terminal/summary.ts';
+import { clusterStatus } from '../status/summary.ts';
 
 let dir = '';
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 // `sagong list`: the clusters of this user, where clusters live by default and elsewhere.
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { rememberedDirs } from './elsewhere.ts';
-import { clustersHome, isClusterDir } from './paths.ts';
-import { runningProcess } from './run-state.ts';
-import { loadSettings } from './settings.ts';
+import { rememberedDirs } from '../state/elsewhere.ts';
+import { clustersHome, isClusterDir } from '../state/paths.ts';
+import { runningProcess } from '../state/run-state.ts';
+import { loadSettings } from '../state/settings.ts';
 import { textTable } from '../terminal/text-table.ts';
 
 export interface ListedCluster {

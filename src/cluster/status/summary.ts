@@ -11,8 +11,8 @@ import { identities } from '../certificates/identities.ts';
 import { clusterFlags, clusterPaths } from '../state/paths.ts';
 import { readRunState, type RunState, runningProcess } from '../state/run-state.ts';
 import { type ClusterSettings, loadSettings } from '../state/settings.ts';
-import { textTable } from './text-table.ts';
-import type { RunningCluster } from '../start/types.ts';
+import { textTable } from '../terminal/text-table.ts';
+import type { PlaneAccess } from '../control-plane.ts';
 import { isNodeReady } from '../state/wait.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
@@ -58,8 +58,19 @@ const isPrivate = ({ endpointAccess }: ClusterSettings): boolean => endpointAcce
 
 const simulatedNotice = 'The nodes are SIMULATED: pods are not real processes.';
 
+/** A cluster that has just started. */
+export interface StartedCluster {
+  settings: ClusterSettings;
+  plane: Pick<PlaneAccess, 'client'>;
+  kubeconfig: string;
+  /** Whether the user's own kubeconfig has it as its current context. */
+  contextSet: boolean;
+  /** Where people find the apiserver now, as a URL. */
+  server(): string;
+}
+
 /** The last words of a successful `up`. */
-export async function summary(cluster: RunningCluster): Promise<string> {
+export async function summary(cluster: StartedCluster): Promise<string> {
   const { settings, plane } = cluster;
   const client = plane.client(identities.admin, 'sagong');
   const hasDemo = await client

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { forgetDir, rememberDir } from './elsewhere.ts';
+import { forgetDir, rememberDir } from '../state/elsewhere.ts';
 import { listClusters, listedText } from './list.ts';
 
 let folder = '';
