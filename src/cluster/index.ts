@@ -15,7 +15,7 @@ export {
   writeRunState,
 } from './state/run-state.ts';
 export { loadSettings, podCidrFor, type ClusterSettings, type RuntimeChoice } from './state/settings.ts';
-export { up } from './up.ts';
+export { up } from './start/up.ts';
 export type { RunningCluster, UpOptions } from './start/types.ts';
 export { startControlPlane, type ControlPlane } from './control-plane.ts';
 export { certificateTables, renewCertificates } from './renewal/certificates-check.ts';

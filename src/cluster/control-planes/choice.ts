@@ -1,13 +1,14 @@
 // Whether a cluster's control plane is on machines of its own, as its first start chose it.
 import { findProgram } from '../capabilities.ts';
 import type { ClusterSettings } from '../state/settings.ts';
-import type { UpOptions } from '../start/types.ts';
+import type { UpFlags } from '../flags/index.ts';
 import { controlPlaneCounts, controlPlaneNames } from './names.ts';
 
-type Given = Pick<
-  UpOptions,
-  'name' | 'controlPlanes' | 'layout' | 'topology' | 'etcd' | 'port' | 'runtime' | 'audit' | 'quotaBytes'
->;
+interface Given extends Pick<UpFlags, 'controlPlanes' | 'layout' | 'topology' | 'port' | 'runtime' | 'quotaBytes'> {
+  name: string;
+  etcd?: object | undefined;
+  audit?: object | undefined;
+}
 
 /** Program, Debian package. */
 const programs = [

@@ -6,6 +6,6 @@ export { assertFree, clusterPaths, dataDirOf } from '../state/paths.ts';
 export { createProgress } from '../terminal/progress.ts';
 export { readRunState, runningProcess } from '../state/run-state.ts';
 export { summary } from '../status/summary.ts';
-export { up } from '../up.ts';
+export { up } from './up.ts';
 export type { RunningCluster, UpOptions } from './types.ts';
 export { clusterNetworks, type NodeMount, type PortMapping } from '../state/settings.ts';

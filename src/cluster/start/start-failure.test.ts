@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { NoSpaceError } from '#store';
-import { byWhom, listenersIn } from './port-holder.ts';
+import { byWhom, listenersIn } from '../port-holder.ts';
 import { startFailure } from './start-failure.ts';
 
 const noSpace = new Error('ENOSPC: no space left on the disk of /data');

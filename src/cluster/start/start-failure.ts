@@ -1,5 +1,5 @@
 // Why a cluster does not start, in words for the user who typed the command.
-import { byWhom } from './port-holder.ts';
+import { byWhom } from '../port-holder.ts';
 
 type ListenError = Error & { code?: string; port?: number; address?: string };
 

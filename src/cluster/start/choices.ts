@@ -1,17 +1,17 @@
 // What a start of a cluster is to be: the flags of this one, else the choices of the first, each checked before anything is started.
-import type { ArgComponent, ComponentArgs } from './flags/component-args.ts';
-import { obstacles } from './capabilities.ts';
-import { addressesOfStart, emulatorOfStart, nodesOfStart } from './cloud/emulator-choice.ts';
-import { assertLayout, controlPlanesOfStart } from './control-planes/choice.ts';
-import { etcdOfStart } from './store/etcd-location.ts';
-import { keptOf, upDefaults } from './flags/index.ts';
-import { machineOfStart } from './machines/choice.ts';
-import { mountsOfStart } from './state/mounts.ts';
-import { parseRegistryMirror } from './nodes/index.ts';
-import type { Progress } from './terminal/progress.ts';
-import { type ClusterSettings, loadSettings, podCidrFor, type RuntimeChoice } from './state/settings.ts';
-import { topologyOf } from './state/topology.ts';
-import type { UpOptions } from './start/types.ts';
+import type { ArgComponent, ComponentArgs } from '../flags/component-args.ts';
+import { obstacles } from '../capabilities.ts';
+import { addressesOfStart, emulatorOfStart, nodesOfStart } from '../cloud/emulator-choice.ts';
+import { assertLayout, controlPlanesOfStart } from '../control-planes/choice.ts';
+import { etcdOfStart } from '../store/etcd-location.ts';
+import { keptOf, upDefaults } from '../flags/index.ts';
+import { machineOfStart } from '../machines/choice.ts';
+import { mountsOfStart } from '../state/mounts.ts';
+import { parseRegistryMirror } from '../nodes/index.ts';
+import type { Progress } from '../terminal/progress.ts';
+import { type ClusterSettings, loadSettings, podCidrFor, type RuntimeChoice } from '../state/settings.ts';
+import { topologyOf } from '../state/topology.ts';
+import type { UpOptions } from './types.ts';
 
 /** The port of the API of a control plane that machines join, which is kubeadm's default, too. */
 const apiserverPort = 6443;
@@ -56,7 +56,7 @@ export async function settle(options: UpOptions, progress: Progress): Promise<Cl
   if (registryPort !== undefined) {
     if (runtime === 'simulated' || controlPlanes || machine || (options.topology ?? before?.topology) === 'managed')
       throw new Error('--registry needs real nodes of this machine, with the control plane of one process among them');
-    const { registryMirror, registryProgram } = await import('./add-ons/registry-addon.ts');
+    const { registryMirror, registryProgram } = await import('../add-ons/registry-addon.ts');
     registryProgram();
     const mirror = registryMirror(registryPort);
     if (!registryMirrors.includes(mirror)) registryMirrors.push(mirror);
@@ -126,7 +126,7 @@ async function argsOfStart(
   const ofStart = machine || runtime === 'simulated' ? withoutNodes(given) : given;
   const args: ComponentArgs = { ...before?.componentArgs, ...ofStart };
   if (Object.keys(args).length === 0) return { args, warnings: [] };
-  const { checkComponentArgs } = await import('./component-args/tables.ts');
+  const { checkComponentArgs } = await import('../component-args/tables.ts');
   const alone = (component: ArgComponent): boolean => processes && component !== 'kubelet' && component !== 'kube-proxy';
   return { args, warnings: await checkComponentArgs(args, alone) };
 }
@@ -143,7 +143,7 @@ async function nodeArgsOfStart(
   const args = Object.fromEntries(nodes.flatMap((name, index) => (given[index]?.length ? [[name, given[index]]] : [])));
   const warnings: string[] = [];
   for (const words of Object.values(args)) {
-    const { checkComponentArgs } = await import('./component-args/tables.ts');
+    const { checkComponentArgs } = await import('../component-args/tables.ts');
     warnings.push(...(await checkComponentArgs({ kubelet: [...(componentArgs.kubelet ?? []), ...words] }, () => false)));
   }
   return { args, warnings };

@@ -2,23 +2,23 @@
 import { appendFile } from 'node:fs/promises';
 import { Supervisor } from '#component-base';
 import { ensureDir, execCommand } from '#host';
-import type { PlaneAccess } from './control-plane.ts';
+import type { PlaneAccess } from '../control-plane.ts';
 import { settle } from './choices.ts';
-import { controlRoutes } from './control-routes.ts';
-import { serveControl } from './control-socket.ts';
-import { rememberDir } from './state/elsewhere.ts';
-import type { ClusterNodes } from './cloud/nodes.ts';
-import { ownMachineDir } from './machines/choice.ts';
-import { containerdPaths } from './nodes/index.ts';
-import { assertSocketPaths, clusterPaths, clustersHome, isUntouched, nodeDir } from './state/paths.ts';
-import { renewAging } from './renewal/renewal.ts';
-import { assertNotRunning, claimRunState, removeRunState } from './state/run-state.ts';
-import { type ClusterSettings, loadSettings, nodesOf, saveSettings } from './state/settings.ts';
-import { arrivalOf, nodesReady } from './start/nodes-ready.ts';
-import { certificatesOf, controlPlaneOptions, remoteOf, startOwnPlane } from './start/plane.ts';
-import type { RunningCluster, StartDeps, UpDeps, UpOptions } from './start/types.ts';
+import { controlRoutes } from '../control-routes.ts';
+import { serveControl } from '../control-socket.ts';
+import { rememberDir } from '../state/elsewhere.ts';
+import type { ClusterNodes } from '../cloud/nodes.ts';
+import { ownMachineDir } from '../machines/choice.ts';
+import { containerdPaths } from '../nodes/index.ts';
+import { assertSocketPaths, clusterPaths, clustersHome, isUntouched, nodeDir } from '../state/paths.ts';
+import { renewAging } from '../renewal/renewal.ts';
+import { assertNotRunning, claimRunState, removeRunState } from '../state/run-state.ts';
+import { type ClusterSettings, loadSettings, nodesOf, saveSettings } from '../state/settings.ts';
+import { arrivalOf, nodesReady } from './nodes-ready.ts';
+import { certificatesOf, controlPlaneOptions, remoteOf, startOwnPlane } from './plane.ts';
+import type { RunningCluster, StartDeps, UpDeps, UpOptions } from './types.ts';
 import { startFailure } from './start-failure.ts';
-import { UserAccess } from './access/user-access.ts';
+import { UserAccess } from '../access/user-access.ts';
 
 /** Starts the cluster; resolves when its nodes are Ready. Whatever was started is stopped again when that fails. */
 export async function up(options: UpOptions, deps: UpDeps): Promise<RunningCluster> {
@@ -44,7 +44,7 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
   };
   try {
     await renewAging(dataDir, deps);
-    if (settings.controlPlanes) await (await import('./control-planes/begin.ts')).beginPlanes(options, deps);
+    if (settings.controlPlanes) await (await import('../control-planes/begin.ts')).beginPlanes(options, deps);
     const supervisor = new Supervisor(deps);
     return await start(options, settings, { ...deps, supervisor, isFirst, startedAtMs, undo, stop });
   } catch (error) {
@@ -58,7 +58,7 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
 /** Removes everything of a first start that failed before there was a cluster, unless another program holds a part of it or its logs can say why. */
 async function forgetStart({ dataDir, etcd, controlPlanes, machine }: ClusterSettings): Promise<void> {
   if (etcd || controlPlanes || machine || (await loadSettings(dataDir)) !== undefined) return;
-  const { removeStart } = await import('./state/removal.ts');
+  const { removeStart } = await import('../state/removal.ts');
   await removeStart(dataDir);
 }
 
@@ -87,7 +87,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   const paths = clusterPaths(settings.dataDir);
   const pki = await certificatesOf(settings, progress);
   const makeNodes = async (): Promise<ClusterNodes> => {
-    const { ClusterNodes } = await import('./cloud/nodes.ts');
+    const { ClusterNodes } = await import('../cloud/nodes.ts');
     return new ClusterNodes({ settings, program: options.program, pki }, { ...deps, exec: execCommand });
   };
   const hasCloud = settings.nodes.length > 0 || settings.controlPlanes !== undefined;
@@ -130,7 +130,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
     await awaitNodes(nodes, plane, kept, deps);
   }
   if (kept.machine) {
-    const { startFirstMachine } = await import('./machines/first.ts');
+    const { startFirstMachine } = await import('../machines/first.ts');
     await startFirstMachine({ settings: kept, machine: kept.machine, plane, own, pki, program: options.program }, deps);
   }
   await storage;
@@ -157,7 +157,7 @@ async function beginRegistry(
   deps: StartDeps,
 ): Promise<void> {
   if (port === undefined || !endpoint?.sockets) return;
-  const { startRegistry } = await import('./add-ons/registry-addon.ts');
+  const { startRegistry } = await import('../add-ons/registry-addon.ts');
   const registry = await startRegistry({ port, dataDir, plane, sockets: endpoint.sockets }, deps);
   deps.undo.push(() => registry.stop());
 }
@@ -165,7 +165,7 @@ async function beginRegistry(
 /** Goes on while the nodes boot, which take longer. */
 function beginStorage({ storage, dataDir, runtime }: ClusterSettings, plane: PlaneAccess, deps: StartDeps): Promise<unknown> {
   if (storage === 'none') return Promise.resolve();
-  const started = import('./add-ons/storage-addon.ts').then(({ startStorage }) =>
+  const started = import('../add-ons/storage-addon.ts').then(({ startStorage }) =>
     startStorage({ plane, dataDir, simulated: runtime === 'simulated' }, deps),
   );
   const settled = started.catch(() => undefined);
