@@ -11,7 +11,7 @@ import { secretEncryption } from '../certificates/secret-encryption.ts';
 import { clusterNetworks, type ClusterSettings } from '../state/settings.ts';
 import type { Instance } from '#cloud';
 import type { Machines } from '../cloud/machines.ts';
-import { etcdDataDir } from '../system-pods/places.ts';
+import { etcdDataDir } from './places.ts';
 import { planeArgs } from './args.ts';
 import { keptAudit } from './audit.ts';
 import { type ControlPlaneConfig, controlPlaneFiles } from './config.ts';

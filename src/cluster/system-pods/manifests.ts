@@ -6,7 +6,7 @@ import type { ControlPlaneConfig, ControlPlaneProgram } from '../control-planes/
 import type { Membership } from '../control-planes/member.ts';
 import { apiPort, etcdPorts } from '../control-planes/names.ts';
 import { systemImage } from './names.ts';
-import { etcdDataDir, kubernetesDir } from './places.ts';
+import { etcdDataDir, kubernetesDir } from '../control-planes/places.ts';
 
 /** A pod is another one when this is: its program reads what it stands for only once, at its start. */
 const certificatesAnnotation = 'sagong.dev/certificates';

@@ -19,7 +19,7 @@ import {
 import { renewalMs } from '../control-planes/limits.ts';
 import { type Membership, membershipOf, whileMember } from '../control-planes/member.ts';
 import { staticPod } from './manifests.ts';
-import { kubernetesDir, manifestsDir } from './places.ts';
+import { kubernetesDir, manifestsDir } from '../control-planes/places.ts';
 
 interface Deps {
   clock: Clock;
