@@ -41,7 +41,7 @@ export { createSimulatedInstances } from './cloud/simulated-instances.ts';
 export type { NodeAgentConfig } from './nodes/node-agent-config.ts';
 export type { ControlPlaneConfig } from './control-planes/config.ts';
 export { ControlPlaneAgent } from './control-planes/agent.ts';
-export { runNodeAgent } from './nodes/agent.ts';
+export { runNodeAgent } from './node-agent/agent.ts';
 export { type NodeCommands, nodeCommands } from './cloud/node-commands.ts';
 export { nameServices } from './cloud/name-service.ts';
 export { type CloudProcessSettings, runCloudProcess } from './cloud/service.ts';
@@ -56,7 +56,7 @@ export { describeCluster, describedTable } from './cloud/describe.ts';
 export { type EndpointAccess, endpointAccessOf, type Topology } from './cloud/endpoint.ts';
 export { buildProgramImage } from './images/index.ts';
 export { listClusters, listedText } from './status/list.ts';
-export { adminClient, drainNode, removeNode } from './nodes/nodes-away.ts';
+export { adminClient, drainNode, removeNode } from './machines/nodes-away.ts';
 export {
   createToken,
   deleteToken,

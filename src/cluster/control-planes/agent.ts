@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { type Running, type Supervised, Supervisor } from '#component-base';
 import { watchFile } from '#host';
 import type { Clock, Logger } from '#utils';
-import { accepts } from '../nodes/containerd.ts';
-import { type ManagedProcess, startProcess } from '../nodes/processes.ts';
+import { accepts, type ManagedProcess, startProcess } from '../nodes/processes.ts';
 import { componentWords, etcdWords } from './commands.ts';
 import {
   type ControlPlaneConfig,

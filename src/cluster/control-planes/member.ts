@@ -9,7 +9,7 @@ import type { Clock, Logger } from '#utils';
 import { peerUrl } from './commands.ts';
 import { type ControlPlaneConfig, filesOf } from './config.ts';
 import { isAt, noteMembers, otherMembers, promoteOwn, throughAny } from './etcd-members.ts';
-import { accepts } from '../nodes/containerd.ts';
+import { accepts } from '../nodes/processes.ts';
 import { acceptPollMs, complaintMs, joinPollMs, membersLookMs } from './limits.ts';
 import { etcdPorts } from './names.ts';
 

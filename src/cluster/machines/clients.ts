@@ -18,8 +18,8 @@ import type { Dial } from '#wire';
 import { type Identity, identities } from '../certificates/identities.ts';
 import type { NodeAgentConfig } from '../nodes/node-agent-config.ts';
 import type { NodeClients } from '../nodes/clients.ts';
-import { waysMs } from './limits.ts';
-import { type Way, Ways } from './ways.ts';
+import { waysMs } from '../nodes/limits.ts';
+import { type Way, Ways } from '../nodes/ways.ts';
 
 interface Deps {
   clock: Clock;

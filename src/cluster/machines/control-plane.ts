@@ -20,7 +20,7 @@ import { noteJoined } from '../control-planes/member.ts';
 import { apiPort, etcdPorts } from '../control-planes/names.ts';
 import { startRemotePlane } from '../control-planes/start.ts';
 import { secretEncryption } from '../certificates/secret-encryption.ts';
-import { accepts } from '../nodes/containerd.ts';
+import { accepts } from '../nodes/processes.ts';
 import { type ClusterSettings, clusterNetworks, type EtcdLocation, loadSettings } from '../state/settings.ts';
 import { migrateToEtcd } from '../store/store-migrate.ts';
 import { controlPlaneNamed } from './own-plane.ts';

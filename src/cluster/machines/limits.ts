@@ -22,13 +22,6 @@ export const drainPollMs = 500;
 /** The lifetime of the token by which the first machine joins itself. */
 export const ownTokenTtlMs = 15 * 60_000;
 /**
- * Times of the connections to apiservers: between two checks of the one in use, longest wait for a connection and for an answer, idle time of a
- * connection, and between two readings of the list of apiservers.
- */
-export const waysMs = { look: 500, connect: 2_000, answer: 750, keepAlive: 30_000, learn: 10_000 };
-/** Looks in a row without an answer, and a way is left. */
-export const waysFailuresMax = 2;
-/**
  * The largest difference between the clocks of two control planes: a token of a service account is refused when it was signed later than a minute
  * from now.
  */

@@ -5,7 +5,7 @@ import { userAgent } from '#component-base';
 import type { Clock } from '#utils';
 import type { Dial } from '#wire';
 import { machinePaths } from './machine.ts';
-import { dialFirst, keptWays, waysOf } from './ways.ts';
+import { dialFirst, keptWays, waysOf } from '../nodes/ways.ts';
 
 export const nodesResource = { group: '', version: 'v1', resource: 'nodes' };
 

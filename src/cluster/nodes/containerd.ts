@@ -1,12 +1,11 @@
 // The containerd of one node, kept running by the node's agent. It may end and start again at any time: containers are held by their shims.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { atomicWrite } from '#host';
 import type { Clock, Logger } from '#utils';
 import { cniTemplate, containerdConfig, containerdPaths, type ContainerdOptions, podNetworkFile } from './containerd-config.ts';
 import { containerdPollMs, containerdTimeoutMs, restartMs } from './limits.ts';
-import { killPid, type ManagedProcess, startProcess } from './processes.ts';
+import { accepts, killPid, type ManagedProcess, startProcess } from './processes.ts';
 import { type RegistryMirror, writeRegistryMirrors } from './registry-mirrors.ts';
 
 export interface ContainerdServiceOptions extends ContainerdOptions {
@@ -105,14 +104,3 @@ export class ContainerdService {
     }
   }
 }
-
-/** Whether something listens there. */
-export const accepts = (target: { path: string } | { host: string; port: number }): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(target);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });

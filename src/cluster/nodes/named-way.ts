@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import type { Clock, Rng } from '#utils';
 import type { Dial } from '#wire';
-import { connectTo } from '../machines/ways.ts';
+import { connectTo } from './ways.ts';
 import { nameLookMs } from './limits.ts';
 import { addressesOf } from './name-lookup.ts';
 

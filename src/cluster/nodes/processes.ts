@@ -1,5 +1,6 @@
-// Child processes whose end and last words matter: a node's init, its containerd, its agent.
+// Child processes whose end and last words matter (a node's init, its containerd, its agent), and whether somebody listens.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { connect } from 'node:net';
 import { openLogFile } from '#host';
 import { stderrTailBytesMax } from './limits.ts';
 
@@ -53,3 +54,14 @@ export function killPid(pid: number, signal: NodeJS.Signals): void {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
+
+/** Whether something listens there. */
+export const accepts = (target: { path: string } | { host: string; port: number }): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(target);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });

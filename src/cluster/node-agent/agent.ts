@@ -13,9 +13,10 @@ import type { NodeKubelet } from '../component-args/apply.ts';
 import type { ControlPlaneConfig } from '../control-planes/config.ts';
 import { buildPauseImage, importArchive, importImage, pauseImageReference } from '../images/index.ts';
 import { dnsNodeLabel } from '../add-ons/dns-label.ts';
-import type { NodeAgentConfig } from './node-agent-config.ts';
-import { fileClients, type NodeClients } from './clients.ts';
-import { accepts, ContainerdService } from './containerd.ts';
+import type { NodeAgentConfig } from '../nodes/node-agent-config.ts';
+import { fileClients, type NodeClients } from '../nodes/clients.ts';
+import { ContainerdService } from '../nodes/containerd.ts';
+import { accepts } from '../nodes/processes.ts';
 import { apiserverPollMs, kubeletHealthz, podPidsMax } from './limits.ts';
 import { startNameServer } from './name-server.ts';
 import { nodePlaces, prepareOwnRoot } from './places.ts';
@@ -116,7 +117,7 @@ async function untilRenewed(kubeconfig: string, fail: (error: Error) => void, st
 async function apiserverAnswers({ apiserver, machine }: NodeAgentConfig, clock: Clock): Promise<void> {
   const accepted = async (): Promise<boolean> => {
     if (machine?.apiservers === undefined) return accepts(apiserver);
-    const { anyAccepts, keptWays } = await import('../machines/ways.ts');
+    const { anyAccepts, keptWays } = await import('../nodes/ways.ts');
     return anyAccepts([apiserver, ...(await keptWays(machine.apiservers))], clock);
   };
   while (!(await accepted())) await clock.sleep(apiserverPollMs);

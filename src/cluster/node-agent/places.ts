@@ -4,8 +4,8 @@ import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isErrno } from '#host';
 import type { Exec } from '#utils';
-import type { NodeAgentConfig } from './node-agent-config.ts';
-import { containerdPaths } from './containerd-config.ts';
+import type { NodeAgentConfig } from '../nodes/node-agent-config.ts';
+import { containerdPaths } from '../nodes/containerd-config.ts';
 import { mountTimeoutMs } from './limits.ts';
 
 export interface NodePlaces {

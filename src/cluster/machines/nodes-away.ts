@@ -6,11 +6,11 @@ import { clientConfigOf, createClient, createRestTransport, type KubeClient, rea
 import { userAgent } from '#component-base';
 import type { Clock } from '#utils';
 import { membersOf, removeMember as removeEtcdMember } from '../control-planes/etcd-members.ts';
-import { ownMachineDir } from '../machines/choice.ts';
-import { drainPollMs, drainTimeoutMs } from '../machines/limits.ts';
-import { controlPlaneLabel } from '../machines/labels.ts';
-import { loadMachine, machinePaths } from '../machines/machine.ts';
-import { ownControlPlane } from '../machines/own-plane.ts';
+import { ownMachineDir } from './choice.ts';
+import { drainPollMs, drainTimeoutMs } from './limits.ts';
+import { controlPlaneLabel } from './labels.ts';
+import { loadMachine, machinePaths } from './machine.ts';
+import { ownControlPlane } from './own-plane.ts';
 import { clusterPaths } from '../state/paths.ts';
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource });
