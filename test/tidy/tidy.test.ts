@@ -61,7 +61,6 @@ function circleOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
 
 /** Rooms whose folders import each other, with the reason. It only shrinks. */
 const knottedRooms: Record<string, string> = {
-  cluster: 'it puts everything together, and its parts are not told apart yet',
   cmd: 'a command reads the type of the flags that its row of the tree declares',
 };
 

@@ -2,7 +2,7 @@
 // user's, and the record of the process that runs the cluster. A managed control plane changes it while it runs.
 import { kubeconfigFor, writeKubeconfig } from '#client';
 import type { Clock } from '#utils';
-import type { ControlPlaneEndpoint } from '../cloud/endpoint.ts';
+import type { ControlPlaneEndpoint } from '../endpoint/endpoint.ts';
 import type { PlaneAccess } from '../control-plane.ts';
 import { identities } from '../certificates/identities.ts';
 import { addressesOf } from '../nodes/index.ts';

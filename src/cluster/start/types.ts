@@ -1,7 +1,7 @@
 // What a start of a cluster is given, what it gives, and what its steps share.
 import type { Supervisor } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
-import type { ClusterNodes } from '../cloud/nodes.ts';
+import type { ClusterNodes } from '../cluster-nodes/cluster-nodes.ts';
 import type { ComponentArgs } from '../flags/component-args.ts';
 import type { AuditFiles, PlaneAccess } from '../control-plane.ts';
 import type { UpFlags } from '../flags/index.ts';

@@ -4,10 +4,10 @@ import { Supervisor } from '#component-base';
 import { ensureDir, execCommand } from '#host';
 import type { PlaneAccess } from '../control-plane.ts';
 import { settle } from './choices.ts';
-import { controlRoutes } from '../control-routes.ts';
+import { controlRoutes } from './control-routes.ts';
 import { serveControl } from '../control-socket.ts';
 import { rememberDir } from '../state/elsewhere.ts';
-import type { ClusterNodes } from '../cloud/nodes.ts';
+import type { ClusterNodes } from '../cluster-nodes/cluster-nodes.ts';
 import { ownMachineDir } from '../machines/choice.ts';
 import { containerdPaths } from '../nodes/index.ts';
 import { assertSocketPaths, clusterPaths, clustersHome, isUntouched, nodeDir } from '../state/paths.ts';
@@ -87,7 +87,7 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
   const paths = clusterPaths(settings.dataDir);
   const pki = await certificatesOf(settings, progress);
   const makeNodes = async (): Promise<ClusterNodes> => {
-    const { ClusterNodes } = await import('../cloud/nodes.ts');
+    const { ClusterNodes } = await import('../cluster-nodes/cluster-nodes.ts');
     return new ClusterNodes({ settings, program: options.program, pki }, { ...deps, exec: execCommand });
   };
   const hasCloud = settings.nodes.length > 0 || settings.controlPlanes !== undefined;

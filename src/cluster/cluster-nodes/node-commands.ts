@@ -6,7 +6,7 @@ import { removeTree } from '#host';
 import type { Clock } from '#utils';
 import { openPki } from '../certificates/certificates.ts';
 import { prepareControlPlanes } from '../control-planes/boot.ts';
-import { machinesOptions } from '../control-planes/options.ts';
+import { machinesOptions } from './machines-options.ts';
 import { controlPlaneDir, clusterMark, clusterPaths, nodeDir } from '../state/paths.ts';
 import { ControlPlaneMachines } from '../control-planes/machines.ts';
 import { apiPort, isControlPlane } from '../control-planes/names.ts';
@@ -21,13 +21,13 @@ import {
   nodeNames,
 } from '../state/settings.ts';
 import { textTable } from '../terminal/text-table.ts';
-import { selfManagedServer } from './endpoint.ts';
-import { vendorNodeNames, vendorTags } from './emulation.ts';
-import { Machines } from './machines.ts';
-import { managedServer } from './managed-server.ts';
-import { type ClusterNetwork, ensureNetwork } from './network.ts';
-import { asManager } from './as-manager.ts';
-import { openCloudSettings, serviceAccount } from './settings.ts';
+import { selfManagedServer } from '../endpoint/endpoint.ts';
+import { vendorNodeNames, vendorTags } from '../cloud/emulation.ts';
+import { Machines } from '../cloud/machines.ts';
+import { managedServer } from '../endpoint/managed-server.ts';
+import { type ClusterNetwork, ensureNetwork } from '../cloud/network.ts';
+import { asManager } from '../cloud/as-manager.ts';
+import { openCloudSettings, serviceAccount } from '../cloud/settings.ts';
 
 export interface NodeCommandOptions {
   dataDir: string;

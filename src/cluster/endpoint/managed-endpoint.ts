@@ -14,7 +14,8 @@ import type { Dial } from '#wire';
 import type { ControlPlane } from '../control-plane.ts';
 import { managedApiPort } from '../control-planes/names.ts';
 import type { ControlPlaneMachines } from '../control-planes/machines.ts';
-import type { ControlPlaneEndpoint, EndpointAccess } from './endpoint.ts';
+import type { EndpointAccess } from '../flags/endpoint-access.ts';
+import type { ControlPlaneEndpoint } from './endpoint.ts';
 import {
   type ClusterNetwork,
   clusterTag,
@@ -23,7 +24,7 @@ import {
   ensureNetwork,
   providerCidr,
   secondEndpointAddress,
-} from './network.ts';
+} from '../cloud/network.ts';
 import { managedServer } from './managed-server.ts';
 
 const port = managedApiPort;

@@ -9,8 +9,8 @@ import { runningProcess } from '../state/run-state.ts';
 import { type ClusterSettings, clusterNetworks, loadSettings } from '../state/settings.ts';
 import { textTable } from '../terminal/text-table.ts';
 import type { EndpointAccess } from '../flags/endpoint-access.ts';
-import { managedServer } from './managed-server.ts';
-import { openCloudSettings } from './settings.ts';
+import { managedServer } from '../endpoint/managed-server.ts';
+import { openCloudSettings } from '../cloud/settings.ts';
 
 export interface DescribedCluster {
   cluster: {

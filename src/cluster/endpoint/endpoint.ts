@@ -6,9 +6,7 @@ import type { Dial, WireServer } from '#wire';
 import type { CloudClient } from '#cloud/client';
 import type { ControlPlane } from '../control-plane.ts';
 import type { ControlPlaneMachines } from '../control-planes/machines.ts';
-import { type ClusterNetwork, endpointAddress, ensureEndpoint } from './network.ts';
-
-export { type EndpointAccess, endpointAccessOf, type Topology } from '../flags/endpoint-access.ts';
+import { type ClusterNetwork, endpointAddress, ensureEndpoint } from '../cloud/network.ts';
 
 export interface ControlPlaneEndpoint {
   /** Where nodes look for the apiserver. */

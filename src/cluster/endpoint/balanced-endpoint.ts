@@ -3,10 +3,10 @@
 import type { CloudClient } from '#cloud/client';
 import type { NetnsSockets } from '#host';
 import type { Dial } from '#wire';
-import { type ControlPlaneEndpoint, joinedNetns } from '../cloud/endpoint.ts';
+import { type ControlPlaneEndpoint, joinedNetns } from './endpoint.ts';
 import { type ClusterNetwork, endpointAddress, ensureEndpoint } from '../cloud/network.ts';
-import { ControlPlaneMachines, type ControlPlaneMachinesOptions } from './machines.ts';
-import { apiPort } from './names.ts';
+import { ControlPlaneMachines, type ControlPlaneMachinesOptions } from '../control-planes/machines.ts';
+import { apiPort } from '../control-planes/names.ts';
 
 export class BalancedEndpoint implements ControlPlaneEndpoint {
   readonly #cloud: () => CloudClient;

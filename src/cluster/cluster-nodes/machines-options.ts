@@ -1,9 +1,9 @@
 // The machines of a cluster's control plane, from its settings.
-import { managedServer } from '../cloud/managed-server.ts';
+import { managedServer } from '../endpoint/managed-server.ts';
 import { endpointAddress, secondEndpointAddress, vpcCidr } from '../cloud/network.ts';
 import { clusterMark } from '../state/paths.ts';
 import { type ClusterSettings, clusterNetworks } from '../state/settings.ts';
-import type { ControlPlaneMachinesOptions, ManagedMachines } from './machines.ts';
+import type { ControlPlaneMachinesOptions, ManagedMachines } from '../control-planes/machines.ts';
 
 export const managedMachines = ({ dataDir, podCidr = clusterNetworks.podCidr }: ClusterSettings): ManagedMachines => ({
   endpoint: managedServer(clusterMark(dataDir)).host,

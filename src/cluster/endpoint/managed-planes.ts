@@ -6,11 +6,11 @@ import type { CloudClient } from '#cloud/client';
 import type { NetnsSockets } from '#host';
 import { type Clock, deepEqual, type Logger } from '#utils';
 import type { Dial } from '#wire';
-import { joinedNetns } from '../cloud/endpoint.ts';
-import type { ManagedPlane } from '../cloud/managed-endpoint.ts';
+import { joinedNetns } from './endpoint.ts';
+import type { ManagedPlane } from './managed-endpoint.ts';
 import { type ClusterNetwork, ensureEndpoint, operatorAddress, providerCidr, vpcCidr } from '../cloud/network.ts';
-import { endpointsLookMs } from './limits.ts';
-import { ControlPlaneMachines, type ControlPlaneMachinesOptions, type ManagedMachines } from './machines.ts';
+import { endpointsLookMs } from '../control-planes/limits.ts';
+import { ControlPlaneMachines, type ControlPlaneMachinesOptions, type ManagedMachines } from '../control-planes/machines.ts';
 
 interface ManagedPlanesOptions extends ControlPlaneMachinesOptions {
   managed: ManagedMachines;

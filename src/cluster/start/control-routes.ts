@@ -1,14 +1,14 @@
 // What other commands may ask a running cluster, over its control socket.
-import { endpointAccessOf } from './flags/endpoint-access.ts';
-import type { ClusterNodes } from './cloud/nodes.ts';
-import type { ControlPlane, PlaneAccess } from './control-plane.ts';
-import { controlPlaneStates } from './control-planes/states.ts';
-import type { ControlRequest } from './control-socket.ts';
-import { explain } from './explain/explain.ts';
+import { endpointAccessOf } from '../flags/endpoint-access.ts';
+import type { ClusterNodes } from '../cluster-nodes/cluster-nodes.ts';
+import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
+import { controlPlaneStates } from '../control-planes/states.ts';
+import type { ControlRequest } from '../control-socket.ts';
+import { explain } from '../explain/explain.ts';
 import type { Clock } from '#utils';
-import { changeSettings, type ClusterSettings } from './state/settings.ts';
-import { storeRoutes } from './store/store-control.ts';
-import type { UserAccess } from './access/user-access.ts';
+import { changeSettings, type ClusterSettings } from '../state/settings.ts';
+import { storeRoutes } from '../store/store-control.ts';
+import type { UserAccess } from '../access/user-access.ts';
 
 interface Asked {
   settings: ClusterSettings;

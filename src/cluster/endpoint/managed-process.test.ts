@@ -4,7 +4,7 @@ import { type MemoryCloud, memoryLoadBalancers, memoryMachines, startMemoryCloud
 import { systemClock } from '#host';
 import { seededRng, silentLogger } from '#utils';
 import { ManagedProcess } from './managed-process.ts';
-import { clusterTag, controlPlanePlace, ensureNetwork, roleTag } from './network.ts';
+import { clusterTag, controlPlanePlace, ensureNetwork, roleTag } from '../cloud/network.ts';
 
 const clock = systemClock();
 let cloud: MemoryCloud;

@@ -9,8 +9,8 @@ import type { ControlPlane } from '../control-plane.ts';
 import { managedApiPort as port } from '../control-planes/names.ts';
 import { presenceAt } from './endpoint.ts';
 import type { ManagedPlane } from './managed-endpoint.ts';
-import { type ClusterNetwork, clusterTag, controlPlanePlace, ensureControlPlaneGroup, roleTag } from './network.ts';
-import { runAt } from './run-at.ts';
+import { type ClusterNetwork, clusterTag, controlPlanePlace, ensureControlPlaneGroup, roleTag } from '../cloud/network.ts';
+import { runAt } from '../cloud/run-at.ts';
 
 const settledTimeoutMs = 30_000;
 const settledPollMs = 25;
