@@ -189,4 +189,14 @@ export const inner = {
       start: ['*'],
     },
   },
+  cmd: {
+    shared: ['component.ts', 'completion.ts', 'man.ts'],
+    folders: {
+      process: [],
+      config: [],
+      flags: [],
+      commands: ['process', 'config', 'flags'],
+      tree: ['flags', 'commands'],
+    },
+  },
 };

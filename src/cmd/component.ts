@@ -32,7 +32,7 @@ import {
 import { shutdownSignal, systemClock, systemRng } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import type { WireServer } from '#wire';
-import { die } from './fail.ts';
+import { die } from './process/fail.ts';
 
 export interface ComponentDeps {
   clock: Clock;

@@ -2,7 +2,7 @@
 import { handStray } from '#component-base/failures';
 import { runCommandLine } from '#component-base/flags';
 import { boundGarbage } from '#host';
-import { fail, failOnUnhandled } from './fail.ts';
+import { fail, failOnUnhandled } from './process/fail.ts';
 import { sagong } from './tree/index.ts';
 
 failOnUnhandled(handStray);

@@ -4,7 +4,7 @@ import { vendorPackages } from '#cloud-provider';
 import { buildProgramImage, createProgress } from '#cluster';
 import { sagongVersion } from '#component-base';
 import { atomicWrite, systemClock } from '#host';
-import { packageFile } from '../program.ts';
+import { packageFile } from '../process/program.ts';
 
 export async function runBuildImage(flags: { output: string; tag?: string; provider?: string[] }): Promise<void> {
   const { output, tag = `sagong.local/sagong:${sagongVersion}`, provider = [] } = flags;

@@ -13,7 +13,7 @@ import {
   uploadCertificates,
 } from '#cluster';
 import { systemClock } from '#host';
-import { say } from '../say.ts';
+import { say } from '../process/say.ts';
 
 interface Flags {
   name: string;

@@ -1,7 +1,7 @@
 // `sagong stop` and `sagong down`.
 import { dataDirOf, down, stop } from '#cluster';
 import { systemClock } from '#host';
-import { say, warn } from '../say.ts';
+import { say, warn } from '../process/say.ts';
 
 interface Flags {
   name: string;

@@ -1,6 +1,6 @@
 // `sagong endpoint-access` and `sagong describe-cluster`.
 import { askCluster, clusterPaths, dataDirOf, describeCluster, describedTable, endpointAccessOf } from '#cluster';
-import { say } from '../say.ts';
+import { say } from '../process/say.ts';
 
 export async function runEndpointAccess(mode: string, flags: { name: string; dataDir?: string }): Promise<void> {
   const access = endpointAccessOf(mode);

@@ -5,9 +5,9 @@ import { chmod, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { flagHelp, gitVersion } from '#component-base';
 import { ensureDir } from '#host';
-import { programOf } from '../program.ts';
+import { programOf } from '../process/program.ts';
 import { etcdFlags } from './etcd-flags.ts';
-import { say } from '../say.ts';
+import { say } from '../process/say.ts';
 
 /** Go's names of what Node calls otherwise. */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', ppc64: 'ppc64le' };

@@ -1,7 +1,7 @@
 // `sagong explain`.
 import { askCluster, clusterPaths, dataDirOf, type Explained, explanationText } from '#cluster';
 import { systemClock } from '#host';
-import { say } from '../say.ts';
+import { say } from '../process/say.ts';
 
 export async function runExplain(object: string, flags: { name: string; dataDir?: string; namespace: string }): Promise<void> {
   const slash = object.indexOf('/');

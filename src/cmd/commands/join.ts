@@ -17,13 +17,13 @@ import {
 import { createLogger, type FlagValues } from '#component-base';
 import { ensureDir, openLogFile, systemClock, systemRng } from '#host';
 import { visible } from '#utils';
-import { readConfig } from '../config-file.ts';
-import { again, detach } from '../detach.ts';
-import { type HandedOver, takeOver } from '../handed-over.ts';
-import { programOf } from '../program.ts';
-import type { joinFlags } from '../tree/machines.ts';
-import { say } from '../say.ts';
-import { stopSignal, unlessEnded } from '../stop-signal.ts';
+import { readConfig } from '../config/config-file.ts';
+import { again, detach } from '../process/detach.ts';
+import { type HandedOver, takeOver } from '../process/handed-over.ts';
+import { programOf } from '../process/program.ts';
+import type { joinFlags } from '../flags/join.ts';
+import { say } from '../process/say.ts';
+import { stopSignal, unlessEnded } from '../process/stop-signal.ts';
 
 /** What was given of them. */
 type JoinFlags = Partial<FlagValues<typeof joinFlags>>;
@@ -64,7 +64,7 @@ async function configured(
   config: string | undefined,
 ): Promise<JoinFlags & Pick<JoinOptions, 'endpoint' | 'kubeletArgs'>> {
   if (config === undefined) return { ...flags, endpoint: given };
-  const { documentsIn, fromJoinConfig } = await import('../kubeadm-config.ts');
+  const { documentsIn, fromJoinConfig } = await import('../config/kubeadm-config.ts');
   const { kubeletArgs, endpoint, ...rest } = fromJoinConfig(documentsIn(config));
   const words = kubeletArgs.map((text) => wordOf('config', text));
   return { ...rest, ...flags, endpoint: given ?? endpoint, kubeletArgs: words };

@@ -2,7 +2,7 @@
 import { kubeApiServerFlags, optionsFromFlags, runKubeApiServer } from '#apiserver/app';
 import { type Command, command, flagTexts } from '#component-base';
 import { componentDeps, untilStopped } from '../component.ts';
-import { descriptions } from '../program.ts';
+import { descriptions } from '../process/program.ts';
 
 export const kubeApiServerCommand = (): Command =>
   command({

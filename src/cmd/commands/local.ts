@@ -5,8 +5,8 @@ import type { Command, FlagTable } from '#component-base';
 import { systemClock } from '#host';
 import { type CommandTree, completionScript, type Shell, shells } from '../completion.ts';
 import { manPage } from '../man.ts';
-import { packageFile } from '../program.ts';
-import { say } from '../say.ts';
+import { packageFile } from '../process/program.ts';
+import { say } from '../process/say.ts';
 
 export async function runList({ quiet = false }: { quiet?: boolean }): Promise<void> {
   const clusters = await listClusters();

@@ -1,8 +1,8 @@
 // `sagong node list|add|stop|start|reboot|terminate|drain|remove`.
 import { adminClient, dataDirOf, drainNode, type NodeCommands, nodeCommands, removeNode } from '#cluster';
 import { systemClock } from '#host';
-import { programOf } from '../program.ts';
-import { say } from '../say.ts';
+import { programOf } from '../process/program.ts';
+import { say } from '../process/say.ts';
 
 interface Flags {
   name: string;

@@ -5,8 +5,8 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { dataDirOf, loadSettings, serviceUnit, type ServiceUnit } from '#cluster';
 import { atomicWrite, execCommand } from '#host';
-import { programOf } from '../program.ts';
-import { say } from '../say.ts';
+import { programOf } from '../process/program.ts';
+import { say } from '../process/say.ts';
 
 export interface ServiceFlags {
   name: string;

@@ -17,7 +17,7 @@ import {
   textTable,
 } from '#cluster';
 import { readSnapshotStatus, restoreSnapshot, saveSnapshot } from '#store';
-import { say } from '../say.ts';
+import { say } from '../process/say.ts';
 
 interface Flags {
   name: string;

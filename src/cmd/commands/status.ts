@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { clusterPaths, clusterStatus, dataDirOf, machineStatus } from '#cluster';
 import { versionInfo } from '#component-base';
 import { systemClock } from '#host';
-import { say } from '../say.ts';
+import { say } from '../process/say.ts';
 
 interface Flags {
   name: string;

@@ -15,7 +15,7 @@ import {
 } from '#cluster';
 import { checkDiskStore, openDiskStore, restoreSnapshot, type StoreReport } from '#store';
 import { assertStopped, sizeText } from './snapshot.ts';
-import { say } from '../say.ts';
+import { say } from '../process/say.ts';
 
 interface Flags {
   name: string;

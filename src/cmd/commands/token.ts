@@ -13,9 +13,9 @@ import {
 } from '#cluster';
 import type { FlagValues } from '#component-base';
 import { systemClock } from '#host';
-import type { tokenFlags } from '../tree/machines.ts';
+import type { tokenFlags } from '../flags/token.ts';
 import { notGrowing } from './certs.ts';
-import { say } from '../say.ts';
+import { say } from '../process/say.ts';
 
 interface Flags {
   name: string;

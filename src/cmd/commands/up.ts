@@ -21,13 +21,13 @@ import {
 import { type UpFlags, upDefaults } from '#cluster/flags';
 import { createLogger, gitVersion } from '#component-base';
 import { openLogFile, optimizeLater, systemClock, systemRng } from '#host';
-import { checkedAsFlags } from '../checked-as-flags.ts';
-import { readConfig } from '../config-file.ts';
-import { again, detach } from '../detach.ts';
-import { onFatal } from '../fail.ts';
-import { descriptions, packageFile, programOf } from '../program.ts';
-import { warn } from '../say.ts';
-import { stopSignal, unlessEnded } from '../stop-signal.ts';
+import { checkedAsFlags } from '../config/checked-as-flags.ts';
+import { readConfig } from '../config/config-file.ts';
+import { again, detach } from '../process/detach.ts';
+import { onFatal } from '../process/fail.ts';
+import { descriptions, packageFile, programOf } from '../process/program.ts';
+import { warn } from '../process/say.ts';
+import { stopSignal, unlessEnded } from '../process/stop-signal.ts';
 
 /** Both flags or none; paths of files as seen from here. */
 function auditOf({ auditPolicyFile: policy, auditLogPath: log }: UpFlags): UpOptions['audit'] {
@@ -56,14 +56,14 @@ async function configured(
   }
 > {
   if (config === undefined) return { flags, labels: [] };
-  const { documentsIn, fromKubeadmConfig, isKubeadm } = await import('../kubeadm-config.ts');
+  const { documentsIn, fromKubeadmConfig, isKubeadm } = await import('../config/kubeadm-config.ts');
   const documents = documentsIn(config);
   if (documents.some(isKubeadm)) {
     const facts = { ...clusterNetworks, version: gitVersion.replace(/\+.*$/, '') };
     const { args, ...shape } = checkedAsFlags(fromKubeadmConfig(documents, facts));
     return { flags: { ...args, ...shape, ...flags }, labels: [] };
   }
-  const { fromKindConfig } = await import('../kind-config.ts');
+  const { fromKindConfig } = await import('../config/kind-config.ts');
   const { labels, ports, mounts, args, nodeArgs, ...shape } = checkedAsFlags(fromKindConfig(onlyOne(documents), clusterNetworks));
   return {
     flags: { ...args, ...shape, ...flags },

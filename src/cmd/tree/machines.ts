@@ -1,33 +1,9 @@
 // Commands about machines: token, join, leave, certs (their words are kubeadm's), service.
-import { clusterRows, upFlags } from '#cluster/flags';
+import { clusterRows } from '#cluster/flags';
 import { type Command, command, flag } from '#component-base/flags';
+import { joinFlags, machineDir } from '../flags/join.ts';
+import { tokenFlags } from '../flags/token.ts';
 import { clusterCommand } from './cluster-command.ts';
-
-export const tokenFlags = {
-  ...clusterRows,
-  ttlMs: flag.duration({ name: 'ttl', default: 86_400_000, help: 'How long it lasts, e.g. 1s, 2m, 3h; 0: it never ends.' }),
-  description: flag.string({ name: 'description', default: '', help: 'What it is for.' }),
-  usages: flag.strings({
-    name: 'usages',
-    default: ['signing', 'authentication'],
-    help: 'What it may be used for: signing, authentication.',
-  }),
-  groups: flag.strings({
-    name: 'groups',
-    default: ['system:bootstrappers:kubeadm:default-node-token'],
-    help: 'Groups of those who use it.',
-  }),
-  printJoinCommand: flag.bool({
-    name: 'print-join-command',
-    default: false,
-    help: 'Print the whole command that joins a machine, and not the token alone.',
-  }),
-  certificateKey: flag.string({
-    name: 'certificate-key',
-    default: '',
-    help: 'With --print-join-command: the command that joins a machine as a control plane (sagong certs upload).',
-  }),
-};
 
 const token: Command = {
   name: 'token',
@@ -115,52 +91,6 @@ const service: Command = {
       run: async ({ values }) => (await import('../commands/service.ts')).runServiceUninstall(values),
     }),
   ],
-};
-
-const machineDir = flag.string({
-  name: 'data-dir',
-  default: '',
-  usual: '~/.sagong/machine',
-  help: 'Where everything of the node is kept.',
-});
-
-export const joinFlags = {
-  token: flag.string({ name: 'token', default: '', help: 'A bootstrap token of the cluster; for discovery and TLS bootstrap.' }),
-  discoveryTokenCaCertHash: flag.strings({
-    name: 'discovery-token-ca-cert-hash',
-    default: [],
-    help: 'Public key of the authority that the cluster must have: sha256:<hex>.',
-  }),
-  discoveryTokenUnsafeSkipCaVerification: flag.bool({
-    name: 'discovery-token-unsafe-skip-ca-verification',
-    default: false,
-    help: 'Believe whoever knows the token.',
-  }),
-  nodeName: flag.string({ name: 'node-name', default: '', usual: "the machine's host name", help: 'Name of the node.' }),
-  nodeIp: flag.string({
-    name: 'node-ip',
-    default: '',
-    usual: 'the one that reaches the endpoint',
-    help: 'Address of the node.',
-  }),
-  registryMirrors: { ...upFlags.registryMirrors, section: undefined },
-  controlPlane: flag.bool({
-    name: 'control-plane',
-    default: false,
-    help: 'Become a further control plane: etcd member, kube-apiserver and managers.',
-  }),
-  certificateKey: flag.string({
-    name: 'certificate-key',
-    default: '',
-    help: 'Of the certificates that were uploaded (sagong certs upload).',
-  }),
-  config: flag.string({
-    name: 'config',
-    default: '',
-    help: "A file with a JoinConfiguration in kubeadm's words (kubeadm.k8s.io/v1beta4); flags win over it.",
-  }),
-  dataDir: machineDir,
-  detach: flag.bool({ name: 'detach', default: false, help: 'Return when the node is Ready and leave it running.' }),
 };
 
 const join = command({

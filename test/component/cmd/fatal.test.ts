@@ -12,7 +12,7 @@ let dir: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'sagong-fatal-'));
   await build({
-    entryPoints: [fileURLToPath(new URL('../../../src/cmd/fail.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL('../../../src/cmd/process/fail.ts', import.meta.url))],
     outfile: join(dir, 'fail.mjs'),
     bundle: true,
     platform: 'node',
