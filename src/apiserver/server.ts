@@ -51,7 +51,7 @@ const randomnessOf = (rng: Rng): Randomness => ({
 
 const everyone: UserInfo = { name: 'system:admin', groups: ['system:masters', 'system:authenticated'] };
 const everything: Authorizer = { authorize: () => ({ allowed: true, reason: '' }) };
-const noAdmission: AdmissionChain = { admit() {}, validate() {} };
+const noAdmission: AdmissionChain = { admit: () => undefined, validate: () => undefined };
 
 /** What everything stands on: the store's objects in memory, and the server's own reads and writes of them. */
 interface Ground {

@@ -42,8 +42,8 @@ export class MemoryReply implements Reply {
     (this.#onEnd ??= []).push(callback);
   }
 
-  send(outcome: Exclude<Outcome, { is: 'failed' }>): Promise<void> {
-    if (this.over) return Promise.resolve();
+  send(outcome: Exclude<Outcome, { is: 'failed' }>): undefined {
+    if (this.over) return;
     if (outcome.is === 'watch') this.#watch(outcome);
     else if (outcome.is === 'remote watch') {
       this.streaming = true;
@@ -58,7 +58,6 @@ export class MemoryReply implements Reply {
       }
       this.#start('status' in outcome ? outcome.status : 200);
     }
-    return Promise.resolve();
   }
 
   fail({ status }: StatusError): void {

@@ -144,34 +144,32 @@ export function createMemoryTransport(way: MemoryWay, user: UserInfo, userAgent:
   let closed = false;
   const running = new Set<() => void>();
   const who = { user, userAgent };
-  const run = async (asked: Asked, signal: AbortSignal | undefined): Promise<MemoryReply> => {
+  const run = async <T>(asked: Asked, signal: AbortSignal | undefined, take: (reply: MemoryReply) => T): Promise<T> => {
+    const wait = asked.call && way.turn();
+    if (wait) await wait;
     if (closed) throw new Error('the transport is closed');
     const request = new MemoryIncoming(way.context, who, asked, signal);
-    return answerOf(await way.serve(request), request);
+    return take(answerOf(await way.serve(request), request));
   };
   return {
-    async call<T = KubeObject>(call: ApiCall, signal?: AbortSignal): Promise<T> {
-      const wait = way.turn();
-      if (wait) await wait;
-      return (await run({ call }, signal)).value as T;
-    },
-    async watch<T extends KubeObject = KubeObject>(call: WatchCall, signal?: AbortSignal): Promise<WatchStream<T>> {
-      const reply = await run({ watch: call }, signal);
-      const { stream } = reply;
-      if (!stream) throw badRequest('not a watch');
-      const stop = (): void => stream.stop();
-      // A signal may live as long as the component, which watches many times.
-      reply.onEnd(() => {
-        running.delete(stop);
-        signal?.removeEventListener('abort', stop);
-      });
-      if (closed || signal?.aborted) stop();
-      else if (reply.streaming) {
-        running.add(stop);
-        signal?.addEventListener('abort', stop, { once: true });
-      }
-      return stream as WatchStream<T>;
-    },
+    call: <T = KubeObject>(call: ApiCall, signal?: AbortSignal): Promise<T> => run({ call }, signal, ({ value }) => value as T),
+    watch: <T extends KubeObject = KubeObject>(call: WatchCall, signal?: AbortSignal): Promise<WatchStream<T>> =>
+      run({ watch: call }, signal, (reply) => {
+        const { stream } = reply;
+        if (!stream) throw badRequest('not a watch');
+        const stop = (): void => stream.stop();
+        // A signal may live as long as the component, which watches many times.
+        reply.onEnd(() => {
+          running.delete(stop);
+          signal?.removeEventListener('abort', stop);
+        });
+        if (closed || signal?.aborted) stop();
+        else if (reply.streaming) {
+          running.add(stop);
+          signal?.addEventListener('abort', stop, { once: true });
+        }
+        return stream as WatchStream<T>;
+      }),
     raw: (method, path, body, signal) =>
       closed ? Promise.reject(new Error('the transport is closed')) : serveRaw(way, user, { method, path, body, signal }),
     close() {

@@ -6,11 +6,12 @@ import type { AdmissionChain } from '../registry/generic/types.ts';
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 type Phase = 'admit' | 'validate';
-type Work = (request: AdmissionRequest) => void | Promise<void>;
+type Work<Done> = (request: AdmissionRequest) => Done;
+type Pending = Promise<void> | undefined;
 type Observe = (request: AdmissionRequest, seconds: number, rejected: boolean) => void;
 
 /** Times some work by the phase, the operation, and whether it refused; what does not wait stays so. */
-function timed(clock: Clock, work: Work, observe: Observe): Work {
+function timed(clock: Clock, work: Work<void | Promise<void>>, observe: Observe): Work<Pending> {
   return (request) => {
     const started = clock.monotonic();
     const over = (rejected: boolean): void => observe(request, (clock.monotonic() - started) / 1000, rejected);
@@ -26,6 +27,7 @@ function timed(clock: Clock, work: Work, observe: Observe): Work {
     }
     if (pending) return pending.then(() => over(false), refused);
     over(false);
+    return undefined;
   };
 }
 
@@ -71,7 +73,7 @@ export function measuredChain(chain: AdmissionChain, metrics: Metrics, clock: Cl
     labels: ['type', 'operation', 'rejected'],
     buckets,
   });
-  const step = (phase: Phase): Work => timed(clock, (request) => chain[phase](request), observer(durations, phase));
+  const step = (phase: Phase): Work<Pending> => timed(clock, (request) => chain[phase](request), observer(durations, phase));
   return { admit: step('admit'), validate: step('validate') };
 }
 

@@ -15,7 +15,8 @@ export type Link = (request: Incoming, next: Next) => Promise<Outcome>;
 /** Hands the outcome to whoever asked. */
 const send: Link = async (request, next) => {
   const outcome = await next(request);
-  if (outcome.is !== 'failed') await request.reply.send(outcome);
+  const sending = outcome.is === 'failed' ? undefined : request.reply.send(outcome);
+  if (sending) await sending;
   return outcome;
 };
 

@@ -54,7 +54,7 @@ export interface Reply {
   /** Before anything is done: throws 406 for what cannot be shown as the client wants it. */
   agree(shown: Shown): void;
   /** Resolves when the answer is sent or, of a stream, has begun. */
-  send(outcome: Exclude<Outcome, { is: 'failed' }>): Promise<void>;
+  send(outcome: Exclude<Outcome, { is: 'failed' }>): Promise<void> | undefined;
   /** `forbidden`: the request of a known user did not reach its endpoint. Does nothing where an answer has begun. */
   fail(error: StatusError, forbidden: boolean): void;
   /** 0 before there is one. */

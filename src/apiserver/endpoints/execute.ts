@@ -19,7 +19,7 @@ import { scaleRequest } from './scale-request.ts';
 import { checkDeleteOptions, type WriteOptions, writeOptions } from './write-options.ts';
 import { bodyTarget, contextOf, get, patchBody, type ResourceCall, taken } from './resource-call.ts';
 
-export async function execute(call: ResourceCall): Promise<Outcome> {
+export function execute(call: ResourceCall): Promise<Outcome> {
   const { verb, target } = call.request;
   checkName(target?.name ?? '');
   if (target?.subresource === 'scale') return scaleRequest(call);
@@ -86,9 +86,10 @@ async function readObject(
   { request, resource, settings }: ResourceCall,
   { fieldValidation }: WriteOptions,
 ): Promise<UnknownObject> {
-  await settings.rest();
+  let pause = settings.rest();
+  if (pause) await pause;
   const decoded = await request.body.decode(bodyTarget(resource), fieldValidation);
-  await settings.rest();
+  if ((pause = settings.rest())) await pause;
   const object = taken(request, fieldValidation, decoded);
   resource.setDefaults(object);
   request.notes.audit?.requestObject(() => JSON.stringify(asWritten(resource, object)), object.metadata);

@@ -46,14 +46,14 @@ export interface NamedPaths {
 /** The end of the chain. */
 export function createRoute(context: ServerContext, named: NamedPaths): Next {
   const slis = sliMetrics(() => named.health.lists());
-  return async (request) => {
-    if (request.target) return routeResource(context, request, request.target);
+  const other = async (request: Incoming): Promise<Outcome> => {
     const { path = '' } = request;
     if (path === '/api' || path.startsWith('/api/') || path === '/apis' || path.startsWith('/apis/'))
       return discover(context, request, path);
     if (path === '/metrics/slis') return { is: 'bytes', status: 200, type: slis.contentType, body: await slis.expose() };
     return serveNamed(context, named, request, path);
   };
+  return (request) => (request.target ? routeResource(context, request, request.target) : other(request));
 }
 
 async function routeResource(context: ServerContext, request: Incoming, target: Target): Promise<Outcome> {

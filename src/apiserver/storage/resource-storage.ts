@@ -74,7 +74,8 @@ export class ResourceStorage {
 
   /** Writes a new object. Undefined: the key exists. The object is taken over and frozen. */
   async create(key: string, object: UnknownObject): Promise<StoredObject | undefined> {
-    const lease = (await this.#options.lease?.()) ?? 0;
+    const leasing = this.#options.lease?.();
+    const lease = leasing ? await leasing : 0;
     const ready = this.#prepare(object);
     const txn = await this.#write('create', key, ready, (value) => ({
       compare: [{ key, target: 'modRevision' as const, result: '=' as const, value: 0 }],
@@ -89,7 +90,8 @@ export class ResourceStorage {
     const ready = this.#prepare(object);
     if (ready.value.length > sharedSubtreeLengthMax) keepUnchanged(ready.object, live.object);
     if (isUnchanged(live, ready.value) && !this.isStale(key)) return live;
-    const lease = (await this.#options.lease?.()) ?? 0;
+    const leasing = this.#options.lease?.();
+    const lease = leasing ? await leasing : 0;
     const txn = await this.#write('update', key, ready, (value) => ({
       compare: [{ key, target: 'modRevision' as const, result: '=' as const, value: live.revision }],
       success: [{ op: 'put' as const, key, value, ...(lease > 0 && { lease }) }],
@@ -109,7 +111,8 @@ export class ResourceStorage {
     });
     this.#observe('delete', started);
     if (!txn.succeeded) return this.#conflict(txn);
-    await this.feed.written(txn.revision);
+    const late = this.feed.written(txn.revision);
+    if (late) await late;
     return live.at(txn.revision);
   }
 
@@ -152,7 +155,8 @@ export class ResourceStorage {
     try {
       const txn = await this.#options.store.txn(request(ready.value));
       this.#observe(operation, started);
-      if (txn.succeeded) await this.feed.written(txn.revision);
+      const late = txn.succeeded ? this.feed.written(txn.revision) : undefined;
+      if (late) await late;
       return txn;
     } finally {
       forget();

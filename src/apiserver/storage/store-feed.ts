@@ -102,23 +102,26 @@ export class StoreFeed {
   }
 
   /** A revision at least as new as every write acknowledged before the call, reached by every cache. */
-  async current(): Promise<number> {
-    if (this.#store.consistency === 'local') return this.#revision;
+  current(): number | Promise<number> {
+    return this.#store.consistency === 'local' ? this.#revision : this.#askCurrent();
+  }
+
+  async #askCurrent(): Promise<number> {
     const { revision } = await this.#store.range({ key: registryPrefix, limit: 1, keysOnly: true });
     await this.waitFor(revision);
     return this.#revision;
   }
 
-  /** Rejects with upstream's "Too large resource version" when the revision does not come in time. */
-  waitFor(revision: number): Promise<void> {
-    if (this.#revision >= revision) return Promise.resolve();
+  /** Undefined when the revision is there. Rejects with upstream's "Too large resource version" when it does not come in time. */
+  waitFor(revision: number): Promise<void> | undefined {
+    if (this.#revision >= revision) return undefined;
     this.#watch?.progress();
     return this.written(revision);
   }
 
   /** The same for the revision of a write to the registry: its event comes without asking. */
-  written(revision: number, timeoutMs = freshnessWaitMs): Promise<void> {
-    if (this.#revision >= revision) return Promise.resolve();
+  written(revision: number, timeoutMs = freshnessWaitMs): Promise<void> | undefined {
+    if (this.#revision >= revision) return undefined;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         revision,

@@ -76,7 +76,7 @@ type Others = Pick<RemoteApis, 'openApi' | 'onOpenApi'>;
 
 /** The index of OpenAPI v3: what is served here, and as text with what others serve, which may be long. */
 function indexOf(table: ResourceTable, rest: () => Promise<void> | undefined, aggregator: Others | undefined) {
-  const index = untilForgotten(() => paced(listing(table), rest));
+  const index = untilForgotten(async () => paced(listing(table), rest));
   const text = untilForgotten(async () =>
     JSON.stringify({ paths: { ...aggregator?.openApi.indexV3(), ...(await index.get()) } }),
   );

@@ -12,6 +12,7 @@ import type {
   Reinvocation,
 } from './admission.ts';
 import { equivalentsOf } from './equivalents.ts';
+import { inTurn } from './in-turn.ts';
 import type { Cancellation } from '../../request/cancellation.ts';
 import type { AddAnnotation } from '../../request/notes.ts';
 import type { Request, Target, UserInfo } from '../../request/request.ts';
@@ -169,47 +170,27 @@ export function admissionOf(context: WriteContext, subject: AdmissionSubject): A
   return new Admission({ ...context, options }, { operation, kind, name, type, object, oldObject, equivalents });
 }
 
-/** Mutating admission. The plugins change `object` in place, or replace it in the request: the answer is what to go on with. */
-export async function admit(context: WriteContext, request: AdmissionRequest): Promise<void> {
+/** Mutating admission; undefined where no plugin waits. The plugins change `object` in place, or replace it in the request: the answer is what to go on with. */
+export function admit(context: WriteContext, request: AdmissionRequest): Promise<void> | undefined {
   if (request.operation === 'CREATE' && request.subresource === '' && context.resource.isClosing?.())
     throw forbidden(context.resource, request.name, 'create not allowed while custom resource definition is terminating');
-  const pending = context.settings.admission.admit(request);
-  if (pending !== undefined) await pending;
+  return context.settings.admission.admit(request);
 }
 
-/** Validating admission; `object` must not change any more. */
-export async function validateAdmission(context: WriteContext, request: AdmissionRequest): Promise<void> {
-  const pending = context.settings.admission.validate(request);
-  if (pending !== undefined) await pending;
-}
+/** Validating admission; undefined where no plugin waits. `object` must not change any more. */
+export const validateAdmission = (context: WriteContext, request: AdmissionRequest): Promise<void> | undefined =>
+  context.settings.admission.validate(request);
 
-type Phase = 'admit' | 'validate';
-
-async function runFrom(
-  pending: Promise<void>,
+const run = (
   plugins: readonly AdmissionPlugin[],
-  next: number,
-  phase: Phase,
+  phase: 'admit' | 'validate',
   request: AdmissionRequest,
-): Promise<void> {
-  await pending;
-  for (let at = next; at < plugins.length; at++) {
-    const plugin = plugins[at] as AdmissionPlugin;
-    if (plugin.handles(request.operation)) await plugin[phase]?.(request);
-  }
-}
-
-function run(plugins: readonly AdmissionPlugin[], phase: Phase, request: AdmissionRequest): void | Promise<void> {
-  for (let at = 0; at < plugins.length; at++) {
-    const plugin = plugins[at] as AdmissionPlugin;
-    const pending = plugin.handles(request.operation) ? plugin[phase]?.(request) : undefined;
-    if (pending) return runFrom(pending, plugins, at + 1, phase, request);
-  }
-}
+): Promise<void> | undefined =>
+  inTurn(plugins, (plugin) => (plugin.handles(request.operation) ? plugin[phase]?.(request) : undefined));
 
 /** The mutating plugins, and all of them once more where one asked for it. */
-function admitTwice(plugins: readonly AdmissionPlugin[], request: AdmissionRequest): void | Promise<void> {
-  const again = (): void | Promise<void> => {
+function admitTwice(plugins: readonly AdmissionPlugin[], request: AdmissionRequest): Promise<void> | undefined {
+  const again = (): Promise<void> | undefined => {
     const { reinvocation } = request;
     if (!reinvocation?.needed) return;
     reinvocation.running = true;

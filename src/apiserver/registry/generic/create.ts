@@ -18,16 +18,24 @@ export async function create(context: WriteContext, object: UnknownObject): Prom
   wipeSystemFields(object.metadata);
   ensureNamespace(object.metadata, context);
   dedupOwners(object, context, false);
-  await context.settings.rest();
-  const owned = await recordManager(context, mainDoor(context), object);
-  await context.settings.rest();
+  const { rest } = context.settings;
+  let pause = rest();
+  if (pause) await pause;
+  const recorded = recordManager(context, mainDoor(context), object);
+  const owned = recorded instanceof Promise ? await recorded : recorded;
+  if ((pause = rest())) await pause;
   const draft = context.resource.toStorage(owned);
   const name = draft.metadata.name ?? '';
   const request = admissionOf(context, { operation: 'CREATE', object: draft, name: context.target.name || name });
-  await admit(context, request);
+  const admission = admit(context, request);
+  if (admission) await admission;
   const admitted = (request.object ?? draft) as UnknownObject;
   dedupOwners(admitted, context, true);
-  const stored = await insertWithRetry(context, admitted);
+  const { generateName = '', name: wanted = '' } = admitted.metadata;
+  const stored =
+    generateName === '' || wanted !== ''
+      ? await insert(context, admitted)
+      : await insertUnderNewName(context, admitted, generateName);
   const { versions } = context.resource;
   return versions ? versions.one(stored) : stored;
 }
@@ -39,21 +47,21 @@ export function mainDoor(context: WriteContext): Door {
 }
 
 /** Managed fields of a new object, as seen before admission; '' as manager leaves them alone. */
-async function recordManager(context: WriteContext, door: Door, object: UnknownObject): Promise<UnknownObject> {
+function recordManager(context: WriteContext, door: Door, object: UnknownObject): UnknownObject | Promise<UnknownObject> {
   if (context.manager === '') return object;
   const writer = {
     manager: context.manager,
     time: formatTime(context.request.now),
     apiVersion: apiVersionText(context.resource),
   };
-  const recorded = await paced(door.fieldManager.create(object, writer), context.settings.rest);
-  return { ...recorded, metadata: { ...recorded.metadata } };
+  const recorded = paced(door.fieldManager.create(object, writer), context.settings.rest);
+  return recorded instanceof Promise ? recorded.then(ownMetadata) : ownMetadata(recorded);
 }
 
+const ownMetadata = (object: UnknownObject): UnknownObject => ({ ...object, metadata: { ...object.metadata } });
+
 /** Names made from generateName may be taken: then another one is tried. */
-async function insertWithRetry(context: WriteContext, admitted: UnknownObject): Promise<StoredObject> {
-  const { generateName = '', name = '' } = admitted.metadata;
-  if (generateName === '' || name !== '') return insert(context, admitted);
+async function insertUnderNewName(context: WriteContext, admitted: UnknownObject, generateName: string): Promise<StoredObject> {
   for (let attempt = 1; ; attempt++) {
     const draft = attempt < generateNameAttemptsMax ? deepCopy(admitted) : admitted;
     draft.metadata.name = generatedName(generateName, context.settings.random.suffix());
@@ -88,25 +96,27 @@ export async function tryInsert(
   byUpdate = false,
 ): Promise<StoredObject | undefined> {
   const hooks = new HookRun(context);
+  const { rest } = context.settings;
   try {
     if (!context.resource.custom) dropNulls(draft);
     fillSystemFields(draft.metadata, context);
-    await hooks.check(draft, undefined);
-    await hooks.beginCreate(draft);
-    await context.settings.rest();
-    beforeCreate(context, draft, await hooks.problems(draft, undefined));
-    await context.settings.rest();
-    await validateAdmission(
-      context,
-      admissionOf(context, { operation: 'CREATE', object: draft, name: draft.metadata.name ?? '' }),
-    );
-    await context.settings.rest();
+    let pause = hooks.check(draft, undefined);
+    if (pause) await pause;
+    if ((pause = hooks.beginCreate(draft))) await pause;
+    if ((pause = rest())) await pause;
+    if ((pause = hooks.judge(draft, undefined))) await pause;
+    beforeCreate(context, draft, hooks.problems);
+    if ((pause = rest())) await pause;
+    const request = admissionOf(context, { operation: 'CREATE', object: draft, name: draft.metadata.name ?? '' });
+    if ((pause = validateAdmission(context, request))) await pause;
+    if ((pause = rest())) await pause;
     const stored = await commit(context, draft, byUpdate);
-    await context.settings.rest();
-    await hooks.finish(stored !== undefined && !context.dryRun);
+    if ((pause = rest())) await pause;
+    if ((pause = hooks.finish(stored !== undefined && !context.dryRun))) await pause;
     return stored;
   } finally {
-    await hooks.finish(false);
+    const pause = hooks.finish(false);
+    if (pause) await pause;
   }
 }
 
@@ -114,7 +124,8 @@ async function commit(context: WriteContext, draft: UnknownObject, byUpdate: boo
   const { storage, versions } = context.resource;
   const key = storage.keyOf(draft.metadata.namespace ?? '', draft.metadata.name ?? '');
   const object = context.resource.canonical(versions ? await versions.encode(draft) : draft);
-  await context.settings.rest();
+  const pause = context.settings.rest();
+  if (pause) await pause;
   context.request.cancellation.check();
   const given = object.metadata.resourceVersion ?? '';
   if (context.dryRun) return storage.read(key) ? undefined : storage.notMade(key, object);

@@ -1,47 +1,63 @@
-// Joins storage hooks (allocators, bootstrap checks) to one write, and settles them exactly once whatever happens to it.
+// Joins storage hooks (allocators, bootstrap checks) to one write, and settles them exactly once whatever happens to it. Most resources have no hooks and
+// most hooks do not wait: each method answers undefined then, when all is done.
 import type { FieldError } from '#apimachinery/field';
 import type { UnknownObject } from '#apimachinery/meta';
-import type { FinishWrite } from './storage-hook.ts';
+import { inTurn } from './in-turn.ts';
+import type { FinishWrite, StorageHook } from './storage-hook.ts';
 import type { WriteContext } from './types.ts';
+
+type Pending = Promise<void> | undefined;
+
+/** Takes what a hook answers, at once or when it comes. */
+const take = <T>(answer: T | Promise<T>, taken: (value: T) => void): Pending => {
+  if (answer instanceof Promise) return answer.then(taken);
+  taken(answer);
+  return undefined;
+};
 
 export class HookRun {
   readonly #context: WriteContext;
-  #pending: FinishWrite[] = [];
+  /** What is wrong with the object for the sake of others, once `judge` is done. */
+  readonly problems: FieldError[] = [];
+  #begun: FinishWrite[] = [];
 
   constructor(context: WriteContext) {
     this.#context = context;
   }
 
-  async check(draft: UnknownObject, old: UnknownObject | undefined): Promise<void> {
-    for (const hook of this.#context.resource.hooks) await hook.check?.(draft, old, this.#context);
+  get #hooks(): readonly StorageHook[] {
+    return this.#context.resource.hooks;
   }
 
-  async problems(draft: UnknownObject, old: UnknownObject | undefined): Promise<FieldError[]> {
-    const found: FieldError[] = [];
-    for (const hook of this.#context.resource.hooks) found.push(...((await hook.problems?.(draft, old, this.#context)) ?? []));
-    return found;
+  check(draft: UnknownObject, old: UnknownObject | undefined): Pending {
+    return inTurn(this.#hooks, (hook) => hook.check?.(draft, old, this.#context));
   }
 
-  async beginCreate(draft: UnknownObject): Promise<void> {
-    for (const hook of this.#context.resource.hooks) this.#add(await hook.beginCreate?.(draft, this.#context));
+  /** Finds `problems`. */
+  judge(draft: UnknownObject, old: UnknownObject | undefined): Pending {
+    return inTurn(this.#hooks, (hook) =>
+      take(hook.problems?.(draft, old, this.#context), (found) => void (found && this.problems.push(...found))),
+    );
   }
 
-  async beginUpdate(draft: UnknownObject, old: UnknownObject): Promise<void> {
-    for (const hook of this.#context.resource.hooks) this.#add(await hook.beginUpdate?.(draft, old, this.#context));
+  beginCreate(draft: UnknownObject): Pending {
+    return inTurn(this.#hooks, (hook) => take(hook.beginCreate?.(draft, this.#context), this.#add));
   }
 
-  async afterDelete(old: UnknownObject): Promise<void> {
-    for (const hook of this.#context.resource.hooks) await hook.afterDelete?.(old, this.#context);
+  beginUpdate(draft: UnknownObject, old: UnknownObject): Pending {
+    return inTurn(this.#hooks, (hook) => take(hook.beginUpdate?.(draft, old, this.#context), this.#add));
+  }
+
+  afterDelete(old: UnknownObject): Pending {
+    return inTurn(this.#hooks, (hook) => hook.afterDelete?.(old, this.#context));
   }
 
   /** Calls every hook that began, with whether the write was committed. A second call does nothing. */
-  async finish(committed: boolean): Promise<void> {
-    const pending = this.#pending;
-    this.#pending = [];
-    for (const finish of pending) await finish(committed);
+  finish(committed: boolean): Pending {
+    return inTurn(this.#begun.splice(0), (finish) => finish(committed));
   }
 
-  #add(finish: FinishWrite | undefined): void {
-    if (finish) this.#pending.push(finish);
-  }
+  readonly #add = (finish: FinishWrite | undefined): void => {
+    if (finish) this.#begun.push(finish);
+  };
 }

@@ -22,10 +22,15 @@ it('runs through at once, or waits between any two steps', async () => {
   expect(rests).toEqual([1, 2, 3]);
 });
 
-it('hands on what the work throws', async () => {
-  // oxlint-disable-next-line require-yield -- it throws before it could pause
-  function* failing(): Steps<void> {
+it('answers at once where nothing is to be waited for', () => {
+  expect(paced(counting(3, []), () => undefined)).toBe('done');
+});
+
+it('hands on what the work throws, before and after a pause', async () => {
+  function* failing(pauses: number): Steps<void> {
+    for (let at = 0; at < pauses; at++) yield;
     throw new Error('no');
   }
-  await expect(paced(failing(), () => undefined)).rejects.toThrow('no');
+  expect(() => paced(failing(1), () => undefined)).toThrow('no');
+  await expect(paced(failing(2), () => Promise.resolve())).rejects.toThrow('no');
 });

@@ -48,15 +48,16 @@ function patching(
     const current = resource.fromStorage(live);
     const { rest } = context.settings;
     const patched = applyPatch(context, request, current);
-    await rest();
+    let pause = rest();
+    if (pause) await pause;
     const object = await readPatched(context, request, current, patched);
-    await rest();
+    if ((pause = rest())) await pause;
     ensureNamespace(object.metadata, context);
     ensureName(object.metadata, context);
     resource.setDefaults(object);
     dedupOwners(object, context, false);
     const recorded = await recordUpdate(context, door, live, object);
-    await rest();
+    if ((pause = rest())) await pause;
     return admitUpdate(context, live, recorded);
   };
 }
@@ -80,11 +81,13 @@ async function readPatched(
 ): Promise<UnknownObject> {
   const refuse = (why: string, mismatch?: DecodeError['mismatch']): StatusError =>
     refusedPatch(request, current, patched, why, mismatch);
+  const { rest } = context.settings;
   const read = decodePatched(context, request, patched, refuse);
-  await context.settings.rest();
+  let pause = rest();
+  if (pause) await pause;
   const own = read.strictErrors.length === 0 ? [] : strictlyRead(context.resource, request, current, patched);
   strictProblems(context, request, own, refuse);
-  await context.settings.rest();
+  if ((pause = rest())) await pause;
   return privateCopy(context.resource, read.object, patched as Partial<UnknownObject>);
 }
 
@@ -184,8 +187,10 @@ function applying(
       ...(request.force !== undefined && { force: request.force }),
     };
     const current = live && resource.fromStorage(live);
-    const merged = await paced(door.fieldManager.apply(current, config, writer), context.settings.rest);
-    await context.settings.rest();
+    const { rest } = context.settings;
+    const merged = await paced(door.fieldManager.apply(current, config, writer), rest);
+    const pause = rest();
+    if (pause) await pause;
     const applied = await typed(context, merged, config);
     applied.metadata ??= {};
     ensureNamespace(applied.metadata, context);
@@ -232,7 +237,8 @@ async function typed(
 ): Promise<UnknownObject> {
   try {
     const { object } = resource.read ? resource.read(applied, false, undefined, 'kept') : read(resource, applied, false);
-    await settings.rest();
+    const pause = settings.rest();
+    if (pause) await pause;
     return deepCopy(object);
   } catch (error) {
     if (error instanceof DecodeError) throw plainError(appliedText(resource, metadata, error));

@@ -19,10 +19,12 @@ export function put(context: WriteContext, door: Door, object: UnknownObject): P
     mayCreate: resource.definition.allowCreateOnUpdate === true && door.creates,
     ...(uid && { uid }),
     async next(live) {
+      const { rest } = context.settings;
       const draft = deepCopy(object);
-      await context.settings.rest();
+      let pause = rest();
+      if (pause) await pause;
       const recorded = await recordUpdate(context, door, live, draft);
-      await context.settings.rest();
+      if ((pause = rest())) await pause;
       return admitUpdate(context, live, recorded);
     },
   });
@@ -46,7 +48,8 @@ export async function recordUpdate(
   const steps = live
     ? door.fieldManager.update(resource.fromStorage(live), object, writer)
     : door.fieldManager.create(object, writer);
-  const recorded = await paced(steps, context.settings.rest);
+  const recording = paced(steps, context.settings.rest);
+  const recorded = recording instanceof Promise ? await recording : recording;
   return resource.toStorage({ ...recorded, metadata: { ...recorded.metadata } });
 }
 
@@ -60,7 +63,8 @@ export async function admitUpdate(
     context,
     live ? { operation: 'UPDATE', object: draft, oldObject: live } : { operation: 'CREATE', object: draft },
   );
-  await admit(context, request);
+  const admission = admit(context, request);
+  if (admission) await admission;
   const admitted = (request.object ?? draft) as UnknownObject;
   dedupOwners(admitted, context, true);
   return admitted;

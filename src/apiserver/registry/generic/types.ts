@@ -136,8 +136,8 @@ export interface WriteContext {
 
 /** Both phases of admission; they throw, or reject with, `StatusError` to refuse. */
 export interface AdmissionChain {
-  admit(request: AdmissionRequest): void | Promise<void>;
-  validate(request: AdmissionRequest): void | Promise<void>;
+  admit(request: AdmissionRequest): Promise<void> | undefined;
+  validate(request: AdmissionRequest): Promise<void> | undefined;
 }
 
 export interface Randomness {

@@ -34,7 +34,8 @@ export async function update(context: WriteContext, request: UpdateRequest): Pro
   const { resource } = context;
   const { name } = context.target;
   const key = resource.storage.keyOf(resource.namespaced ? context.target.namespace : '', name);
-  await resource.storage.feed.current();
+  const current = resource.storage.feed.current();
+  if (current instanceof Promise) await current;
   let live = resource.storage.read(key);
   for (let attempt = 0; attempt < updateAttemptsMax; attempt++) {
     if (!live && !request.mayCreate) throw notFound(resource, name);
@@ -90,40 +91,43 @@ async function insertNew(context: WriteContext, request: UpdateRequest): Promise
 
 async function replace(context: WriteContext, request: UpdateRequest, live: StoredObject): Promise<StoredObject | WriteConflict> {
   const { storage, versions } = context.resource;
+  const { rest } = context.settings;
   const old = (versions ? await versions.one(live) : live).object;
-  await context.settings.rest();
+  let pause = rest();
+  if (pause) await pause;
   const draft = versions ? await versions.answering(() => request.next(old)) : await request.next(old);
-  await context.settings.rest();
+  if ((pause = rest())) await pause;
   if (!context.resource.custom && !context.unchecked) dropNulls(draft);
-  await context.settings.rest();
+  if ((pause = rest())) await pause;
   checkResourceVersion(context, draft, old);
   const hooks = new HookRun(context);
   try {
-    await hooks.check(draft, old);
-    await hooks.beginUpdate(draft, old);
+    if ((pause = hooks.check(draft, old))) await pause;
+    if ((pause = hooks.beginUpdate(draft, old))) await pause;
     if (!context.unchecked) {
-      const problems = await hooks.problems(draft, old);
-      beforeUpdate(context, { door: request.door, draft, live: old, problems });
+      if ((pause = hooks.judge(draft, old))) await pause;
+      beforeUpdate(context, { door: request.door, draft, live: old, problems: hooks.problems });
     }
-    await context.settings.rest();
+    if ((pause = rest())) await pause;
     if (draft.metadata.managedFields !== old.metadata.managedFields) keepManagerTimes(draft, old);
-    await context.settings.rest();
-    await validateAdmission(context, admissionOf(context, { operation: 'UPDATE', object: draft, oldObject: old }));
+    if ((pause = rest())) await pause;
+    const judged = validateAdmission(context, admissionOf(context, { operation: 'UPDATE', object: draft, oldObject: old }));
+    if (judged) await judged;
     if (isReleased(context, draft, old)) return await removeReleased(context, hooks, draft, live);
     // What is stored in an old version is written in the new one, even when nothing else changes.
     const next = versions ? await versions.encode(draft) : draft;
     if (sameJson(withoutVersion(next), withoutVersion(live.object)) && !storage.isStale(live.key)) return live;
-    await context.settings.rest();
+    if ((pause = rest())) await pause;
     const object = context.resource.canonical(next);
-    await context.settings.rest();
+    if ((pause = rest())) await pause;
     context.request.cancellation.check();
     if (context.dryRun) return storage.unstored(live.key, object, live.revision);
     const outcome = await storage.update(live, object);
-    await context.settings.rest();
-    await hooks.finish(!(outcome instanceof WriteConflict));
+    if ((pause = rest())) await pause;
+    if ((pause = hooks.finish(!(outcome instanceof WriteConflict)))) await pause;
     return outcome;
   } finally {
-    await hooks.finish(false);
+    if ((pause = hooks.finish(false))) await pause;
   }
 }
 
