@@ -90,7 +90,9 @@ class Executor<View> implements RunningController {
   /** Workers wait for it: new watches must be filled before a loop over everything may conclude from absence. */
   #filled: Promise<void> = Promise.resolve();
   readonly #timers: { tick?: Timer; discover?: Timer } = {};
-  #workers: Promise<void>[] = [];
+  readonly #workers: Promise<void>[] = [];
+  /** Workers that wait for a key, or are about to. */
+  #idle = 0;
   #removeHandlers: (() => void)[] = [];
 
   constructor(definition: ControllerDefinition<View>, deps: ExecutorDeps) {
@@ -127,9 +129,7 @@ class Executor<View> implements RunningController {
     const { metrics } = this.#deps;
     if (gauges && metrics) exposeGauges(gauges, metrics, this.#cache, () => !this.#abort.signal.aborted);
     this.#tick();
-    const { concurrency = concurrencyDefault } = this.#definition;
-    const count = typeof concurrency === 'number' ? concurrency : concurrency.default;
-    this.#workers = Array.from({ length: count }, () => this.#work());
+    this.#hire();
   }
   async stop(): Promise<void> {
     this.#abort.abort();
@@ -176,13 +176,14 @@ class Executor<View> implements RunningController {
   }
   async #synced(informers: readonly Informer<KubeObject>[]): Promise<void> {
     const { signal } = this.#abort;
-    if (signal.aborted || informers.length === 0) return;
+    const filling = informers.filter((informer) => !informer.hasSynced());
+    if (signal.aborted || filling.length === 0) return;
     let onAbort = (): void => {};
     const aborted = new Promise<void>((resolve) => {
       onAbort = resolve;
       signal.addEventListener('abort', onAbort, { once: true });
     });
-    await Promise.race([Promise.all(informers.map((informer) => informer.whenSynced())), aborted]);
+    await Promise.race([Promise.all(filling.map((informer) => informer.whenSynced())), aborted]);
     signal.removeEventListener('abort', onAbort);
   }
   /** Asks what is served, watches what is new, and asks again later. A resource that cannot be listed is waited for one round only. */
@@ -221,8 +222,17 @@ class Executor<View> implements RunningController {
     this.#enqueue({ resource: 'periodic' }, () => periodic.keys(this.#cache));
     this.#timers.tick = this.#deps.clock.setTimer(periodic.everyMs, () => this.#tick());
   }
+  #hire(): void {
+    this.#idle++;
+    this.#workers.push(this.#work());
+  }
+  /** The last worker that has nothing to do hires another before it begins: keys of most loops come one at a time, and few need all their workers. */
   async #work(): Promise<void> {
+    const { concurrency = concurrencyDefault } = this.#definition;
+    const workersMax = typeof concurrency === 'number' ? concurrency : concurrency.default;
     for (let key = await this.#queue.next(); key !== undefined; key = await this.#queue.next()) {
+      this.#idle--;
+      if (this.#idle === 0 && this.#workers.length < workersMax) this.#hire();
       try {
         await this.#filled;
         if (this.#held.mustWait(key)) continue;
@@ -233,6 +243,7 @@ class Executor<View> implements RunningController {
         this.#queue.addRateLimited(key);
       } finally {
         this.#queue.done(key);
+        this.#idle++;
       }
     }
   }
