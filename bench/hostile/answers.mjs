@@ -128,8 +128,8 @@ export default [
     'a redirect to itself',
     'an error of 9 MB',
   ].map((behaviour) => webhook('Validating', behaviour)),
-  ...['discovery of 15,000 resources', 'discovery of 500,000 levels', 'OpenAPI of 8 MB'].map((behaviour) =>
-    server(behaviour, touched),
+  ...['discovery of 15,000 resources', 'discovery of 500,000 levels', 'OpenAPI of 20,000 paths', 'OpenAPI of 560,000 values'].map(
+    (behaviour) => server(behaviour, touched),
   ),
   ...[
     'a list of 200,000 things',

@@ -82,14 +82,17 @@ const thing = (count) => times(count, (at) => ({ metadata: { name: `t${at}`, nam
 const event = ((text) => `${text.length.toString(16)}\r\n${text}\r\n`)(
   '{"type":"ADDED","object":{"metadata":{"name":"a","namespace":"default"}}}\n',
 );
-const openApi = (count) => ({
+const openApi = (count, properties = 1) => ({
   swagger: '2.0',
   info: {},
   paths: Object.fromEntries(
     times(count, (at) => [`${things}p${at}`, { get: { responses: { 200: { schema: { $ref: `#/definitions/d${at}` } } } } }]),
   ),
   definitions: Object.fromEntries(
-    times(count, (at) => [`d${at}`, { type: 'object', properties: { a: { $ref: `#/definitions/d${(at + 1) % count}` } } }]),
+    times(count, (at) => {
+      const other = { $ref: `#/definitions/d${(at + 1) % count}` };
+      return [`d${at}`, { type: 'object', properties: Object.fromEntries(times(properties, (one) => [`a${one}`, other])) }];
+    }),
   ),
 });
 
@@ -172,7 +175,8 @@ const behaviours = {
   'an error of 9 MB': (_body, response) => response.writeHead(500).end('x'.repeat(9_000_000)),
   'discovery of 15,000 resources': at('/apis/bad.example.com/v1', (_body, response) => sendJson(response, ofResources(15_000))),
   'discovery of 500,000 levels': at('/apis', (_body, response) => sendJson(response, deep(500_000))),
-  'OpenAPI of 8 MB': at('/openapi/v2', (_body, response) => sendJson(response, openApi(20_000))),
+  'OpenAPI of 20,000 paths': at('/openapi/v2', (_body, response) => sendJson(response, openApi(20_000))),
+  'OpenAPI of 560,000 values': at('/openapi/v2', (_body, response) => sendJson(response, openApi(7_000, 12))),
   'a list of 200,000 things': at(things, (_body, response) => sendJson(response, listOfThings(200_000))),
   'a list of 8,000,000 levels': at(things, (_body, response) => sendJson(response, deep(8_000_000))),
   'things, one byte a piece, without an end': at(things, endless('1\r\n \r\n'.repeat(5_000))),

@@ -1,6 +1,6 @@
 // JSON text to value. The fast path is JSON.parse; our own parser only runs to say what is wrong in Go's words (encoding/json), or to find what
 // JSON.parse loses: which keys an object holds twice, and how numbers that are not plain integers were written.
-import { setOwn } from '#utils';
+import { finish, setOwn, type Steps } from '#utils';
 import { DecodeError, Duplicates, TooLargeError } from './context.ts';
 import { jsonDepthMax, jsonValuesMax } from './limits.ts';
 
@@ -17,7 +17,7 @@ export interface ParsedJson {
 export function parseJson(given: string, options: { findDuplicates?: boolean; valuesMax?: number } = {}): ParsedJson {
   let value: unknown;
   const text = wellFormed(given);
-  const { keys, fractions } = measure(text, options.valuesMax ?? jsonValuesMax);
+  const { keys, fractions } = finish(measuring(text, options.valuesMax ?? jsonValuesMax));
   try {
     value = JSON.parse(text);
   } catch {
@@ -33,14 +33,18 @@ const escapes = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD
 const loneEscapeLength = 6;
 
 /** The text with U+FFFD for each escaped half of a surrogate pair that stands alone, as Go reads it: UTF-8 cannot hold one. */
-const wellFormed = (text: string): string =>
+export const wellFormed = (text: string): string =>
   mayHoldSurrogates.test(text) ? text.replace(escapes, (one) => (one.length === loneEscapeLength ? '\\ufffd' : one)) : text;
+
+/** Characters between two pauses. */
+const measuredAtOnce = 1024 * 1024;
 
 /**
  * How many keys the text holds, and whether it has numbers with a point or an exponent, without parsing it: a text that is too deep or holds
  * too much is refused here, for the price of looking at its characters. Values are counted as brackets, strings and commas.
  */
-function measure(text: string, valuesMax: number): { keys: number; fractions: boolean } {
+export function* measuring(text: string, valuesMax: number): Steps<{ keys: number; fractions: boolean }> {
+  let pauseAt = measuredAtOnce;
   let keys = 0;
   let depth = 0;
   let values = 0;
@@ -58,13 +62,18 @@ function measure(text: string, valuesMax: number): { keys: number; fractions: bo
     } else if (char === 125 || char === 93) depth--;
     else if (char === 46 || ((char === 101 || char === 69) && isDigitCode(text.charCodeAt(at - 1)))) fractions = true;
     if (values > valuesMax) throw new TooLargeError(valuesMax);
+    if (at > pauseAt) {
+      yield;
+      pauseAt = at + measuredAtOnce;
+    }
   }
   return { keys, fractions };
 }
 
 const isDigitCode = (code: number): boolean => code >= 48 && code <= 57;
 
-function endOfString(text: string, start: number): number {
+/** Where the string that begins at `start` has its closing quote; the end of the text: nowhere. */
+export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
     while (text.charCodeAt(end - 1 - slashes) === 92) slashes++;

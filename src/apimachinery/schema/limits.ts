@@ -12,3 +12,10 @@ export const strictErrorsMax = 100;
  * custom resources that fill what the store takes, have less than half as many.
  */
 export const jsonValuesMax = 150_000;
+
+/** Characters that are read, and values that are written, between two pauses of what may be megabytes long. */
+export const jsonStepChars = 64 * 1024;
+export const jsonStepValues = 4_000;
+
+/** Keys of one such object: the runtime takes 50 ms to copy, or to list, some 100,000 of them. */
+export const jsonKeysMax = 10_000;

@@ -1,11 +1,12 @@
 // OpenAPI of other API servers (k8s.io/kube-aggregator/pkg/controllers/openapi and openapiv3): v2 is read and merged into one document; of v3
 // the index is merged, and documents are asked for where they are.
 import { createHash } from '../platform/crypto.ts';
-import type { Clock } from '#utils';
+import type { Clock, Steps } from '#utils';
 import type { Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
-import { parseJson } from '#apimachinery/schema';
+import { readingJson, writingJson } from '#apimachinery/schema';
 import { remoteOpenApiBytesMax, remoteOpenApiMs, remoteOpenApiValuesMax } from '../limits.ts';
+import { paced } from '../registry/generic/paced.ts';
 import { forward } from './forward.ts';
 import { type Headers, identityHeaders } from './identity.ts';
 import { keyedLoop } from './keyed-loop.ts';
@@ -17,7 +18,15 @@ const user = { name: 'system:aggregator', groups: [] };
 type Index = Record<string, { serverRelativeURL: string }>;
 
 /** A document of another server, whose values have to be as many, and as deep, as can be looked at. */
-const parsed = (text: string): unknown => parseJson(text, { valuesMax: remoteOpenApiValuesMax }).value;
+const reading = (text: string): Steps<unknown> => readingJson(text, { valuesMax: remoteOpenApiValuesMax });
+
+function* filteredV2(text: string, prefix: string): Steps<Json> {
+  return yield* filterV2(yield* reading(text), prefix);
+}
+
+function* convertedV3(v2: Json): Steps<string> {
+  return yield* writingJson(yield* v3FromV2(v2));
+}
 
 /** The index of OpenAPI v3. An entry of another shape is left out. */
 function indexOf(document: unknown): Index {
@@ -111,9 +120,7 @@ export class RemoteOpenApi {
     if (status !== 200) throw new Error(`failed to retrieve openAPI spec, http error: ${status}`);
     const { rest } = this.#deps;
     await rest();
-    const document = parsed(text);
-    await rest();
-    const v2 = filterV2(document, `${remote.path}/`);
+    const v2 = await paced(filteredV2(text, `${remote.path}/`), rest);
     await rest();
     return { v2, etag: etag || createHash('sha256').update(text).digest('hex') };
   }
@@ -122,16 +129,14 @@ export class RemoteOpenApi {
     const { status, text } = await this.#get(remote, '/openapi/v3', { accept: 'application/json' });
     if (status === 404) return {};
     if (status !== 200) throw new Error(`failed to retrieve openAPI v3 index, http error: ${status}`);
-    return { v3: indexOf(parsed(text)) };
+    return { v3: indexOf(await paced(reading(text), this.#deps.rest)) };
   }
 
   async #convert({ path }: Remote, v2: Json | undefined): Promise<Partial<Known>> {
     if (!v2) return {};
     const { rest } = this.#deps;
     await rest();
-    const v3 = v3FromV2(v2);
-    await rest();
-    const converted = Buffer.from(JSON.stringify(v3));
+    const converted = Buffer.from(await paced(convertedV3(v2), rest));
     await rest();
     const document = path.slice(1);
     const hash = createHash('sha512').update(converted).digest('hex').toUpperCase();

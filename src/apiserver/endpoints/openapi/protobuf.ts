@@ -1,6 +1,7 @@
 // An OpenAPI v2 document in protobuf, as kubectl asks for it (k8s.io/kube-openapi/pkg/handler; message openapi.v2.Document of gnostic).
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { formatYaml } from '#apimachinery/codec';
+import { jsonMembers } from '#apimachinery/schema';
 import type { Steps } from '#utils';
 import { entries, extensions, type Field, itself, type MessageName, messages, others, type Scalar } from './protobuf-messages.ts';
 
@@ -40,7 +41,7 @@ function* writeLong(writer: DocumentWriter, number: number, type: 'Paths' | 'Def
   writer.tag(number, WireType.LengthDelimited).fork();
   for (const [at, [source, of]] of ('choose' in message ? [] : message).entries()) {
     const isPair = pairs[source] ?? (() => false);
-    for (const [name, item] of Object.entries(value as JsonObject)) {
+    for (const [name, item] of jsonMembers(value as object)) {
       if (!isPair(name)) continue;
       writePair(writer, at + 1, of, name, item);
       yield;

@@ -7,7 +7,7 @@ import type { SchemaTable, TypeSchema } from '#apimachinery/schema';
 import type { Steps } from '#utils';
 import { paced } from '../../registry/generic/paced.ts';
 import type { RemoteApis } from '../remote-apis.ts';
-import { mergeV2 } from './merge.ts';
+import { type Json, mergeV2 } from './merge.ts';
 import { openApiDocumentsMax } from '../../limits.ts';
 import type { ResourceTable } from '../../registry/resource-table.ts';
 import type { Incoming } from '../../chain/incoming.ts';
@@ -102,12 +102,7 @@ export function createOpenApi(
   table.onChange(() => documents.clear());
   aggregator?.onOpenApi(() => Object.values(formsV2).forEach((form) => documents.delete(keyOf('/openapi/v2', form))));
   const merged = function* (sources: Sources): Steps<object> {
-    let whole = yield* documentV2(sources);
-    for (const other of aggregator?.openApi.specsV2() ?? []) {
-      yield;
-      whole = yield* mergeV2(whole, other);
-    }
-    return whole;
+    return yield* mergeV2((yield* documentV2(sources)) as Json, aggregator?.openApi.specsV2() ?? []);
   };
   const texts = (): Promise<Descriptions> => {
     descriptions ??= (readDescriptions?.() ?? Promise.resolve(undefined))
