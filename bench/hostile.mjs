@@ -5,7 +5,9 @@
 // attackers are gone. Each attack meets a server of its own; where SAGONG_UPSTREAM_BIN names a folder with kube-apiserver (see
 // test/interop/upstream/build.sh), upstream's with an etcd meets the same one, and a ratio of the longest waits is printed.
 //
-//   [SAGONG_UPSTREAM_BIN=DIR] node bench/hostile.mjs [--only REGEX] [--seconds 5] [--ours]
+//   [SAGONG_UPSTREAM_BIN=DIR] node bench/hostile.mjs [--only REGEX] [--seconds 5] [--ours] [--inside]
+//
+// --inside: what the longest turn of our main thread was spent on, under each attack
 //
 // An attack is an entry of the default export of a module in bench/hostile/ (lib/ is not one):
 //
@@ -43,6 +45,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     seconds: { type: 'string', default: '5' },
     ours: { type: 'boolean', default: false },
+    inside: { type: 'boolean', default: false },
   },
 });
 const makers = ['sagong'];
@@ -66,7 +69,7 @@ for (const attack of chosen) {
   console.log(attack.name);
   const longest = [];
   for (const maker of makers) {
-    const seen = await measure(maker, attack, Number(values.seconds));
+    const seen = await measure(maker, attack, Number(values.seconds), values.inside);
     longest.push(seen.longestMs);
     const columns = [
       seen.longestMs,

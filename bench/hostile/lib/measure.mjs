@@ -1,8 +1,9 @@
 // One attack on one server: starts it, lets the innocent go on beside the attack, and tells what both of them met.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { printTurn } from '../../lib/print-turn.mjs';
 import { call, pause, startApiServer, workshop } from '../../lib/servers.mjs';
 import { attackClients } from './clients.mjs';
 
@@ -68,19 +69,35 @@ async function problemsOf(server, attack, target) {
   return [...problems, ...((await attack.after?.(target)) ?? [])];
 }
 
-/** The longest that the main thread of ours was held since `sinceMs`. */
+/** The longest that the main thread of ours was held since `sinceMs`, and when that was on the profiler's clock. */
 function longestHold(file, sinceMs) {
   const lines = orMissing(() => readFileSync(file, 'latin1').trim().split('\n'));
-  if (!Array.isArray(lines)) return 0;
+  if (!Array.isArray(lines)) return { ms: 0, turn: [0, 0] };
   const holds = lines.map((line) => line.split(' ').map(Number)).filter(([at]) => at > sinceMs);
-  return Math.max(0, ...holds.map(([, ms]) => ms));
+  const [, ms, ...turn] = holds.reduce((most, one) => (one[1] > most[1] ? one : most), [0, 0, 0, 0]);
+  return { ms, turn };
 }
 
-export async function measure(maker, attack, seconds) {
+/** Asks the server for its profile, and prints what the turn was spent on. */
+async function printLongest(pid, file, turn) {
+  process.kill(pid, 'SIGUSR2');
+  const deadline = performance.now() + settleMs;
+  while (!existsSync(file) && performance.now() < deadline) await pause(100);
+  printTurn(JSON.parse(readFileSync(file, 'utf8')), turn);
+}
+
+/** `inside`: says what the longest turn of ours was spent on. */
+export async function measure(maker, attack, seconds, inside = false) {
   const told = mkdtempSync(join(tmpdir(), 'sagong-holds-'));
   const holds = join(told, 'holds');
   const watchdog = new URL('./watchdog.mjs', import.meta.url).href;
-  const place = workshop(maker === 'sagong' ? { NODE_OPTIONS: `--import=${watchdog}`, SAGONG_WATCHDOG: holds } : {});
+  const profile = join(told, 'profile');
+  const watched = {
+    NODE_OPTIONS: `--import=${watchdog}`,
+    SAGONG_WATCHDOG: holds,
+    ...(inside && { SAGONG_WATCHDOG_PROFILE: profile }),
+  };
+  const place = workshop(maker === 'sagong' ? watched : {});
   try {
     const server = await startApiServer(place, maker, users);
     const { pid, port, url } = server;
@@ -110,7 +127,9 @@ export async function measure(maker, attack, seconds) {
       left = orMissing(() => descriptors(pid)) - before.descriptors;
     }
     const problems = [...(failure ? [failure] : []), ...(await problemsOf(server, attack, target))];
-    const holdMs = maker === 'sagong' ? longestHold(holds, begunMs) : Number.NaN;
+    const longest = maker === 'sagong' ? longestHold(holds, begunMs) : undefined;
+    if (inside && longest) await printLongest(pid, profile, longest.turn);
+    const holdMs = longest?.ms ?? Number.NaN;
     return { ...seen, holdMs, cpuMs: cpu, rssMb: orMissing(() => memoryMb(pid)), descriptorsLeft: Math.max(0, left), problems };
   } finally {
     await place.end();
