@@ -235,6 +235,32 @@ it('subresources with a type of their own are named by the version of the rule',
   ]);
 });
 
+it('a webhook for scales is asked once, about the Scale, after its number was judged', async () => {
+  const place = { group: 'apps', version: 'v1', resource: 'deployments', namespace: 'scaled', name: 'd' } as const;
+  await hook('validating', 'scaled', ruleFor('apps', 'v1', 'deployments/scale'));
+  const labels = { app: 'd' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  await create(
+    'apps',
+    'v1',
+    'deployments',
+    { metadata: { name: 'd' }, spec: { selector: { matchLabels: labels }, template } },
+    'scaled',
+  );
+  const scaleTo = (replicas: number): Promise<UnknownObject> =>
+    client.call<UnknownObject>({
+      ...{ ...place, subresource: 'scale', verb: 'patch' },
+      patch: { type: 'application/merge-patch+json', body: { spec: { replicas } } },
+    });
+  await expect(scaleTo(-1)).rejects.toMatchObject({ status: { code: 422 } });
+  expect(asked).toEqual([]);
+  await scaleTo(2);
+  const scale = { kind: 'Scale', apiVersion: 'autoscaling/v1' };
+  expect(asked).toMatchObject([
+    { object: { ...scale, spec: { replicas: 2 } }, oldObject: { ...scale, spec: { replicas: 1 } }, kind: { kind: 'Scale' } },
+  ]);
+});
+
 it('what cannot be converted is refused', async () => {
   await hook('validating', 'broken', ruleFor('example.com', 'v1', 'sites'));
   conversionFails = true;

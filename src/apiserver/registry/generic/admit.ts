@@ -20,7 +20,7 @@ import type { AdmissionChain, ServedResource, WriteContext, WriteSettings } from
 
 type AdmittedObject = NonNullable<AdmissionRequest['object']>;
 
-interface AdmissionSubject {
+export interface AdmissionSubject {
   operation: Operation;
   object?: UnknownObject;
   oldObject?: UnknownObject;

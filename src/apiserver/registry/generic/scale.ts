@@ -5,7 +5,7 @@ import { parentManagers, scaleManagers } from '#apimachinery/managedfields';
 import type { UnknownObject } from '#apimachinery/meta';
 import { deepCopy } from '#utils';
 import type { StoredObject } from '../../storage/stored-object.ts';
-import { admissionOf, admit, validateAdmission } from './admit.ts';
+import { admissionOf, admit } from './admit.ts';
 import { mainDoor } from './create.ts';
 import { apiVersionText, type WriteContext } from './types.ts';
 import { update } from './update.ts';
@@ -60,6 +60,7 @@ export async function updateScale(context: WriteContext, next: (current: Unknown
   const { stored } = await update(context, {
     door: scaleDoor(context),
     mayCreate: false,
+    shown: (object) => ({ kind: 'Scale', object: scaleOf(context, resource.fromStorage(object)) }),
     async next(live) {
       if (!live) throw notFound(resource, name);
       const object = resource.fromStorage(live);
@@ -90,11 +91,11 @@ const scaleDoor = (context: WriteContext): ReturnType<typeof mainDoor> => mainDo
 
 const replicasOf = (scale: UnknownObject): number => (scale['spec'] as { replicas?: number } | undefined)?.replicas ?? 0;
 
+/** Mutating admission; validating admission comes when the object that the Scale changes has been judged. */
 async function admitScale(context: WriteContext, current: UnknownObject, wanted: UnknownObject): Promise<UnknownObject> {
   const subject = { operation: 'UPDATE', object: wanted, oldObject: current, kind: 'Scale' } as const;
   const request = admissionOf(context, subject);
   await admit(context, request);
-  await validateAdmission(context, request);
   return (request.object ?? wanted) as UnknownObject;
 }
 

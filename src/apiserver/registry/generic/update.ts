@@ -6,7 +6,7 @@ import type { UnknownObject } from '#apimachinery/meta';
 import { updateAttemptsMax } from '../../limits.ts';
 import { WriteConflict } from '../../storage/resource-storage.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
-import { admissionOf, validateAdmission } from './admit.ts';
+import { type AdmissionSubject, admissionOf, validateAdmission } from './admit.ts';
 import { tryInsert } from './create.ts';
 import { HookRun } from './hooks.ts';
 import { sameManagers } from './metadata.ts';
@@ -23,6 +23,13 @@ export interface UpdateRequest {
   mayCreate: boolean;
   /** The uid the client believes the object has. */
   uid?: string;
+  /** How validating admission sees an object where it is not shown whole (a Scale). */
+  shown?(object: UnknownObject): Shown;
+}
+
+export interface Shown {
+  kind: string;
+  object: UnknownObject;
 }
 
 export interface UpdateResult {
@@ -111,7 +118,7 @@ async function replace(context: WriteContext, request: UpdateRequest, live: Stor
     if ((pause = rest())) await pause;
     if (draft.metadata.managedFields !== old.metadata.managedFields) keepManagerTimes(draft, old);
     if ((pause = rest())) await pause;
-    const judged = validateAdmission(context, admissionOf(context, { operation: 'UPDATE', object: draft, oldObject: old }));
+    const judged = validateAdmission(context, admissionOf(context, { operation: 'UPDATE', ...subjectOf(request, draft, old) }));
     if (judged) await judged;
     if (isReleased(context, draft, old)) return await removeReleased(context, hooks, draft, live);
     // What is stored in an old version is written in the new one, even when nothing else changes.
@@ -129,6 +136,14 @@ async function replace(context: WriteContext, request: UpdateRequest, live: Stor
   } finally {
     if ((pause = hooks.finish(false))) await pause;
   }
+}
+
+function subjectOf(
+  { shown }: UpdateRequest,
+  object: UnknownObject,
+  oldObject: UnknownObject,
+): Omit<AdmissionSubject, 'operation'> {
+  return shown ? { ...shown(object), oldObject: shown(oldObject).object } : { object, oldObject };
 }
 
 function checkResourceVersion({ resource, target: { name } }: WriteContext, draft: UnknownObject, old: UnknownObject): void {
