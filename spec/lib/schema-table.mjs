@@ -11,6 +11,9 @@ const standalone = [
   ...['WatchEvent', 'ListOptions', 'GetOptions', 'DeleteOptions', 'CreateOptions', 'UpdateOptions', 'PatchOptions'],
 ].map((name) => `${metaPackage}.${name}`);
 
+/** Lists of which an empty one is told from none while a request is judged: without policies an autoscaler gets the default ones, with `[]` it is refused. */
+const emptyTold = new Set(['io.k8s.api.autoscaling.v2.HPAScalingRules.policies']);
+
 const packageOf = (name) => name.slice(0, name.lastIndexOf('.'));
 const localName = (name) => name.slice(name.lastIndexOf('.') + 1);
 
@@ -71,6 +74,7 @@ function joined(type, definition, own) {
   if (own?.['x-kubernetes-unions']) attributes.unions = own['x-kubernetes-unions'].map(union);
   const fields = (type.fields ?? []).map((field) => ({
     ...field,
+    ...(emptyTold.has(`${type.name}.${field.name}`) && { pointer: true }),
     ...(definition
       ? fieldFacts(definition, field.name)
       : { required: !(field.omitempty || field.omitzero || field.inline) || undefined }),

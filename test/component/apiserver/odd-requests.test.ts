@@ -162,6 +162,21 @@ it('whoever applies an autoscaler in one version meets those who own its fields 
   ]);
 });
 
+it('an autoscaler without policies gets the default ones, with none it is refused', async () => {
+  const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers?dryRun=All';
+  const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
+  const scaler = (scaleUp: object) => ({
+    metadata: { name: 'rules' },
+    spec: { scaleTargetRef, maxReplicas: 2, behavior: { scaleUp } },
+  });
+  expect((await ask('POST', path, {}, scaler({}))).status).toBe(201);
+  const { status, body } = await ask('POST', path, {}, scaler({ policies: [] }));
+  expect([status, body.message]).toEqual([
+    422,
+    expect.stringContaining('scaleUp.policies: Required value: must specify at least one Policy'),
+  ]);
+});
+
 it('an update or an apply of what is not there passes over its resource version, a create does not', async () => {
   const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'versioned', resourceVersion: '1' } };
   expect((await ask('POST', `${core}/configmaps`, {}, map)).status).toBe(500);
