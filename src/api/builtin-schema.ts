@@ -46,7 +46,7 @@ interface ResourceEntry {
 const schema = schemaTableOf(schemaFile);
 let resources: readonly BuiltinResource[] | undefined;
 
-/** Every built-in type. */
+/** The schemas of all built-in types. */
 export const builtinSchema = (): SchemaTable => schema;
 
 /** Every group a default apiserver serves, in the order of `/apis`; the core group ('') is first. */

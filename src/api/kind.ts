@@ -179,7 +179,7 @@ export interface VersionConversion<T extends KubeObject> {
   fieldLabels?: Readonly<Record<string, string>>;
 }
 
-/** Declares a kind; only checks types. */
+/** Declares a kind. It does nothing at run time: it lets the compiler check the definition. */
 export function defineKind<T extends KubeObject>(definition: KindDefinition<T>): KindDefinition<T> {
   return definition;
 }

@@ -6,7 +6,7 @@ export const requestBodyBytesMax = 3 * 1024 * 1024;
 export const compressBytesMin = 128 * 1024;
 /** LIST leaves in pieces of this size, waiting for the client between them. */
 export const listChunkBytes = 256 * 1024;
-/** Longest request target accepted. */
+/** The most characters of a request's path and query. */
 export const targetLengthMax = 64 * 1024;
 /** Places beyond --max-requests-inflight and --max-mutating-requests-inflight that only nodes and the control plane's own components may take, as a share of them. */
 export const reservedSeatsShare = 0.25;
@@ -103,7 +103,7 @@ export const kubeletStatsFreshMs = 5_000;
 export const decisionTimeoutMs = 5_000;
 export const decisionBytesMax = 4 * 1024 * 1024;
 export const decisionPeersMax = 8;
-/** Kubelets asked at once. */
+/** The most kubelets that are asked for metrics at the same time. */
 export const kubeletsAskedAtOnceMax = 64;
 /** A configuration file that could not be reloaded is tried again after this time. */
 export const reloadRetryMs = 5_000;

@@ -69,7 +69,7 @@ export type ServerSettings = FlagValues<typeof settingsFlags>;
 
 export const defaultSettings: ServerSettings = defaultsOf(settingsFlags);
 
-/** The settings among other values. */
+/** Picks the settings of the server out of values that have others, too. */
 export const settingsOf = (values: ServerSettings): ServerSettings =>
   Object.fromEntries(
     Object.keys(settingsFlags).map((name) => [name, values[name as keyof ServerSettings]]),

@@ -2,7 +2,7 @@
 
 /** Nesting of an expression, and length of a chain of operators or selections. */
 export const depthMax = 250;
-/** Code points of an expression. */
+/** The most code points that an expression may have. */
 export const expressionPointsMax = 100_000;
 /** The most problems that are reported of one expression. */
 export const issuesMax = 100;
@@ -16,7 +16,7 @@ export const definitionCostMax = 100_000_000;
 export const selectorCostMax = 1_000_000;
 /** The longest line that is shown beside a problem. */
 export const snippetBytesMax = 16_384;
-/** What one evaluation may cost. */
+/** The most that one evaluation may cost. */
 export const callCostMax = 1_000_000;
 /** What all rules of one object, or all expressions of one policy, may cost. */
 export const budgetCostMax = 10_000_000;

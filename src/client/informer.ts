@@ -214,7 +214,7 @@ class SharedInformer<T extends KubeObject> implements Informer<T> {
   }
 }
 
-/** Shares one informer per resource and selector pair. */
+/** Makes informers, of which there is one for each resource and pair of selectors. */
 export function createInformerFactory(deps: InformerDeps): InformerFactory {
   const informers = new Map<string, SharedInformer<KubeObject>>();
   let started = false;

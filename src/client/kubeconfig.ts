@@ -176,7 +176,7 @@ export function mergeKubeconfig(base: Kubeconfig, added: Kubeconfig): Kubeconfig
   };
 }
 
-/** `base` without cluster, user and context `name`. */
+/** The kubeconfig `base` without the cluster, the user and the context of that name. */
 export function withoutContext(base: Kubeconfig, name: string): Kubeconfig {
   const keep = <E extends { name: string }>(entries: E[]): E[] => entries.filter((entry) => entry.name !== name);
   return {
@@ -191,7 +191,7 @@ export function withoutContext(base: Kubeconfig, name: string): Kubeconfig {
 /** The text of a file, as kubectl writes and reads it: what is no text in YAML 1.1 (a cluster called `no`) is quoted. */
 export const formatKubeconfig = (config: Kubeconfig): string => formatYaml(config);
 
-/** Writes atomically with mode 0600. */
+/** Writes a kubeconfig as a whole or not at all, readable by its owner alone (mode 0600). */
 export async function writeKubeconfig(path: string, config: Kubeconfig): Promise<void> {
   await atomicWrite(path, formatKubeconfig(config), { mode: 0o600 });
 }

@@ -6,7 +6,7 @@ export const eventRefillSeconds = 300;
 /** Similar events (same all but message) within this window are combined after this many. */
 export const eventAggregateMax = 10;
 export const eventAggregateWindowMs = 600_000;
-/** Remembered event keys. */
+/** The most keys of events that a recorder remembers, to count equal ones together and to hold floods back. */
 export const eventCacheMax = 4096;
 /** Names that are tried for an event. */
 export const eventNamesMax = 16;
@@ -26,7 +26,7 @@ export const queueBackoffMaxMs = 1_000_000;
 export const requestTimeoutMs = 60_000;
 /** A token file is read again after this long. */
 export const tokenReloadMs = 60_000;
-/** Longest single watch event. */
+/** The longest event of a watch that a client reads. */
 export const watchLineBytesMax = 16 * 1024 * 1024;
 /** Life asked for of the tokens that control loops act with. */
 export const serviceAccountTokenSeconds = 3_600;

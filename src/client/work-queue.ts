@@ -13,7 +13,7 @@ export interface WorkQueueOptions {
   metrics?: WorkQueueMetrics | undefined;
 }
 
-/** An empty queue. */
+/** Makes an empty queue. */
 export const createWorkQueue = <K = string>(options: WorkQueueOptions): WorkQueue<K> => new KeyQueue<K>(options);
 
 class KeyQueue<K> implements WorkQueue<K> {

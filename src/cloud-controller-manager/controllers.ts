@@ -41,7 +41,7 @@ export const defaultCloudControllersConfig: CloudControllersConfig = {
   concurrentServiceSyncs: 1,
 };
 
-/** Names that `--controllers` knows. */
+/** The names of loops that `--controllers` knows. */
 export const cloudControllerNames = [
   'cloud-node-controller',
   'cloud-node-lifecycle-controller',

@@ -8,7 +8,7 @@ const rule = (verbs: string, resources: string): PolicyRule => ({
   verbs: verbs.split(','),
 });
 
-/** ClusterRole `system:cloud-controller-manager` as documented. */
+/** The rules of the ClusterRole `system:cloud-controller-manager`, as upstream documents it. */
 export const documentedRole: readonly PolicyRule[] = [
   rule('create,patch,update', 'events'),
   rule('*', 'nodes'),

@@ -3,7 +3,7 @@
 // back-off, writes with the controller's own identity, and knows it by name in `--controllers`.
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
 
-/** An RBAC rule (rbac.authorization.k8s.io/v1 PolicyRule). */
+/** What a loop of the provider may do: a rule of RBAC (rbac.authorization.k8s.io/v1 PolicyRule). */
 export interface CloudControllerRight {
   apiGroups: string[];
   resources: string[];
@@ -43,7 +43,7 @@ export interface CloudWatch {
   keys(change: { object: KubeObject; old?: KubeObject; gone: boolean }): Iterable<string>;
 }
 
-/** Cached objects of the watched resources. They are frozen. */
+/** The cached objects of the watched resources. They are frozen. */
 export interface CloudCache {
   get<T extends KubeObject>(resource: GroupVersionResource, namespace: string, name: string): T | undefined;
   list<T extends KubeObject>(resource: GroupVersionResource, namespace?: string): T[];

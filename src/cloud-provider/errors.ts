@@ -22,7 +22,7 @@ export class CloudError extends Error {
  * is deleted at once when its instance is not found; when in doubt throw any other error.
  */
 export const instanceNotFound = (): CloudError => new CloudError('InstanceNotFound', 'instance not found');
-/** There is no such disk. */
+/** The error by which a provider says that there is no such disk. */
 export const diskNotFound = (): CloudError => new CloudError('DiskNotFound', 'disk is not found');
 /**
  * Another controller does this for the Service: the service controller stops silently and writes no status, but still adds and removes the

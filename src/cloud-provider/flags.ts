@@ -19,7 +19,7 @@ export type ProviderFlag = Described &
 
 /** A provider's flags by the key under which `create` gets the value. */
 export type ProviderFlags = Readonly<Record<string, ProviderFlag>>;
-/** Values by key. */
+/** The values of a provider's flags, by their keys. */
 export type ProviderFlagValues = Readonly<Record<string, unknown>>;
 
 /** What flags hold that nobody gave. */

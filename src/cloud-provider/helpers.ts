@@ -9,7 +9,7 @@ export const shutdownTaint = 'node.cloudprovider.kubernetes.io/shutdown';
 export const providedNodeIpAnnotation = 'alpha.kubernetes.io/provided-node-ip';
 /** Keeps a Service until its load balancer is gone. */
 export const loadBalancerCleanupFinalizer = 'service.kubernetes.io/load-balancer-cleanup';
-/** Nodes with it are given to no load balancer. */
+/** The label of Nodes that are given to no load balancer. */
 export const excludeBalancersLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
 export const sourceRangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges';
 

@@ -1,4 +1,4 @@
 // Bounds of what is read from providers.
 
-/** Size of a `--cloud-config` file. */
+/** The most bytes of a file that `--cloud-config` names. */
 export const configBytesMax = 1_048_576;

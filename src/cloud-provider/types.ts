@@ -69,7 +69,7 @@ export interface CloudResource<T extends KubeObject> {
   update(object: T): Promise<T>;
 }
 
-/** Shared caches of the cluster's objects. */
+/** The caches of the cluster's objects that a provider shares with the manager. */
 export interface CloudInformers {
   informer<T extends KubeObject>(resource: GroupVersionResource): CloudInformer<T>;
 }
@@ -78,7 +78,7 @@ export interface CloudInformer<T extends KubeObject> {
   addHandler(handler: { onAdd?(object: T): void; onUpdate?(object: T, old: T): void; onDelete?(object: T): void }): () => void;
 }
 
-/** Load balancers of Services. `cluster` is `--cluster-name`. */
+/** What a provider does for Services of the type LoadBalancer. `cluster` is `--cluster-name`. */
 export interface LoadBalancer {
   /** Its state, or undefined when nothing of it exists. While any piece of it is left (an address, a firewall rule) it exists. */
   getLoadBalancer(cluster: string, service: Service, signal?: AbortSignal): Promise<LoadBalancerStatus | undefined>;
@@ -145,7 +145,7 @@ export interface Zone {
   region: string;
 }
 
-/** Zones of machines, for the older interface. */
+/** What a provider of the older interface says of the zones of machines. */
 export interface Zones {
   getZone(): Promise<Zone>;
   getZoneByProviderId(providerId: string): Promise<Zone>;
@@ -196,7 +196,7 @@ export interface MetricFamily {
   labels?: readonly string[];
 }
 
-/** What `create` gets. */
+/** What a provider's `create` is given. */
 export interface CreateContext<Config> {
   /** Validated against `configSchema`, with its defaults filled in. */
   config: Config;

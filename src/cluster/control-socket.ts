@@ -9,7 +9,7 @@ export type ControlRequest = (query: URLSearchParams) => Promise<unknown>;
 const json = Object.freeze({ 'content-type': 'application/json' });
 const text = Object.freeze({ 'content-type': 'text/plain; charset=utf-8' });
 
-/** `routes` by method and path: `GET /explain`. */
+/** Serves the control socket of a cluster. `routes` are known by method and path: `GET /explain`. */
 export function serveControl(path: string, routes: Record<string, ControlRequest>, logger: Logger): Promise<WireServer> {
   const known = new Map(Object.entries(routes));
   return serve({

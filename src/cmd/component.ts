@@ -154,7 +154,7 @@ export async function serveOwnEndpoints(
   );
 }
 
-/** Unique per process, as upstream's leader election identities. */
+/** An identity that no other process has, made as upstream's components make it to lead. */
 export const processIdentity = (rng: Rng): string => `${hostname()}_${rng.uuid()}`;
 
 /** Waits for SIGTERM or SIGINT, then stops the component. A component that ends by itself (leadership lost) ends the process with code 1. */

@@ -25,7 +25,10 @@ export interface VersionInfo {
 export const kubernetesVersion = { major: '1', minor: '36', patch: '2' };
 export const sagongVersion = '0.1.0';
 
-/** `v1.36.2+sagong.0.1.0`: build metadata, which every version comparison ignores. */
+/**
+ * The version that all components tell: `v1.36.2+sagong.0.1.0`. What follows the `+` is build metadata, which every comparison of versions
+ * ignores.
+ */
 export const gitVersion = `v${kubernetesVersion.major}.${kubernetesVersion.minor}.${kubernetesVersion.patch}+sagong.${sagongVersion}`;
 
 const goPlatforms: Record<string, string> = { win32: 'windows' };
@@ -52,6 +55,6 @@ export function versionInfo(build: { commit?: string; date?: string } = {}): Ver
   };
 }
 
-/** `kube-scheduler/v1.36.2 (linux/amd64) kubernetes/<commit>`: rest.DefaultKubernetesUserAgent. */
+/** What a client calls itself, as rest.DefaultKubernetesUserAgent does: `kube-scheduler/v1.36.2 (linux/amd64) kubernetes/<commit>`. */
 export const userAgent = (component: string, commit = '$Format'): string =>
   `${component}/${gitVersion} (${platform()}) kubernetes/${commit.slice(0, 7)}`;

@@ -74,7 +74,7 @@ export class InformerCache implements Cache {
   }
 }
 
-/** Key function: the object itself. */
+/** The key function of a watch on a loop's own kind: an event is about the object itself. */
 export const ownKey = (object: KubeObject): string[] => [
   object.metadata.namespace ? `${object.metadata.namespace}/${object.metadata.name}` : (object.metadata.name ?? ''),
 ];

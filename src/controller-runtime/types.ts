@@ -8,7 +8,7 @@ import type { Metrics } from '#component-base';
 import type { Clock, Logger } from '#utils';
 import type { DiscoveredResource } from './discovery.ts';
 
-/** RBAC rule (rbac.authorization.k8s.io/v1 PolicyRule). */
+/** What a loop may do: a rule of RBAC (rbac.authorization.k8s.io/v1 PolicyRule). */
 export interface PolicyRule {
   verbs: string[];
   apiGroups?: string[];

@@ -42,7 +42,7 @@ import { vacProtectionController } from './vacprotection/index.ts';
 
 export { type ControllersConfig, defaultControllersConfig } from './config.ts';
 
-/** All loops of kube-controller-manager. */
+/** Makes all loops of kube-controller-manager. */
 export const createControllers = (config: ControllersConfig): ControllerDefinition[] => [
   cronJobController,
   daemonSetController,

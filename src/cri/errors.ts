@@ -32,7 +32,7 @@ export class CriError extends Error {
   }
 }
 
-/** Any failure as a CriError. */
+/** Makes a CriError of any failure. */
 export function criError(error: unknown): CriError {
   if (error instanceof CriError) return error;
   const { code, details, message } = error as { code?: number; details?: string; message?: string };

@@ -19,7 +19,7 @@ function at(root: unknown, path: string): ServiceClientConstructor {
   return here as ServiceClientConstructor;
 }
 
-/** Built on first use: some tens of milliseconds. */
+/** The services of the CRI. They are built on first use, which takes some tens of milliseconds. */
 export function criServices(): Services {
   if (services === undefined) {
     const { nested } = file as { nested: Parameters<typeof fromJSON>[0]['nested'] };

@@ -237,7 +237,7 @@ export interface ExecRequest {
 
 export type AttachRequest = Omit<ExecRequest, 'cmd'>;
 
-/** RuntimeService. Every call rejects with CriError. */
+/** The CRI's RuntimeService. Every call rejects with CriError. */
 export interface RuntimeService {
   version(): Promise<RuntimeVersion>;
   status(): Promise<RuntimeStatus>;
@@ -269,7 +269,7 @@ export interface RuntimeService {
   updateRuntimeConfig(podCidr: string): Promise<void>;
 }
 
-/** ImageService. Every call rejects with CriError. */
+/** The CRI's ImageService. Every call rejects with CriError. */
 export interface ImageService {
   listImages(): Promise<Image[]>;
   /** Undefined when the image is not there. */

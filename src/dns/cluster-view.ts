@@ -9,7 +9,7 @@ const byService = 'service';
 const byAddress = 'address';
 const headlessLabel = 'service.kubernetes.io/headless';
 
-/** Call before the factory is started. */
+/** Watches what the name server answers from. It must be called before the factory is started. */
 export function watchCluster(informers: InformerFactory): ClusterView {
   const services = informers.informer<Service>({ group: '', version: 'v1', resource: 'services' });
   const slices = informers.informer<EndpointSlice>({ group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' });

@@ -5,7 +5,7 @@ import { arch, cpus, hostname, release, totalmem } from 'node:os';
 
 export interface OsInfo {
   hostname: string;
-  /** Linux boot id: changes with each boot. */
+  /** The ID that the kernel gave itself at this boot. */
   bootId: string;
   machineId: string;
   systemUuid: string;

@@ -8,7 +8,7 @@ export const coalesceMs = 20;
 export const syncPeriodMs = 30_000;
 /** Wait before the next attempt after a failed sync. */
 export const retryMs = 1_000;
-/** One run of iptables-restore. */
+/** The longest time that one run of iptables-restore may take. */
 export const applyTimeoutMs = 60_000;
 /** `-w`: seconds to wait for the xtables lock. */
 export const lockWaitSeconds = 5;

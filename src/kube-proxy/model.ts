@@ -82,7 +82,7 @@ export const isProxiedSlice = (slice: EndpointSlice): boolean =>
   slice.metadata.labels?.[serviceNameLabel] !== undefined &&
   slice.addressType === 'IPv4';
 
-/** `namespace/service` a slice belongs to. */
+/** The Service that a slice belongs to, as `namespace/service`. */
 export const serviceKeyOf = (slice: EndpointSlice): string =>
   `${slice.metadata.namespace}/${slice.metadata.labels?.[serviceNameLabel]}`;
 

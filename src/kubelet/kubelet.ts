@@ -244,5 +244,5 @@ export class Kubelet {
   }
 }
 
-/** Label and annotation of nodes on which nothing runs. */
+/** The label and annotation of nodes on which nothing runs. */
 export const simulatedMark = { 'sagong.dev/runtime': 'simulated' };

@@ -27,7 +27,7 @@ export const nodeStatusRetries = 5;
 /** The shortest and the longest pause between tries to register the node. */
 export const registerBackoffMinMs = 100;
 export const registerBackoffMaxMs = 7_000;
-/** Names reported of one image. */
+/** The most names of one image that the Node's status has. */
 export const imageNamesMax = 5;
 export const nodeStatusImagesMax = 50;
 /** How many pods a node runs by default. */
@@ -51,7 +51,7 @@ export const imageCollectMs = 300_000;
 export const imageAgeMsMin = 120_000;
 /** Pressure is reported for so long after it has gone (upstream evictionPressureTransitionPeriod). */
 export const pressureTransitionMs = 300_000;
-/** Grace of a hard eviction. */
+/** How long the containers of a pod may take to end on a hard eviction. */
 export const evictionGraceSeconds = 1;
 /** One question to a plugin, and one change that a CSI driver makes (upstream csiTimeout). */
 export const csiCallMs = 15_000;

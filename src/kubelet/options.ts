@@ -88,7 +88,7 @@ export const defaultEvictionHard: Readonly<Record<string, string>> = {
   'imagefs.inodesFree': '5%',
 };
 
-/** Upstream's defaults for a node of that name. */
+/** Upstream's defaults, for a node of that name. */
 export const defaultOptions = (nodeName: string): KubeletOptions => ({
   nodeName,
   hostname: nodeName,

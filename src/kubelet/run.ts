@@ -56,7 +56,7 @@ export interface KubeletDeps {
   podNetwork?: PodNetwork;
 }
 
-/** A running kubelet. */
+/** A running kubelet, to who has started it. */
 export interface KubeletHandle {
   readonly kubelet: Kubelet;
   readonly server: WireServer | undefined;

@@ -24,7 +24,7 @@ export interface PodFacts {
   ports: readonly { name: string; protocol: Protocol; port: number }[];
 }
 
-/** Pods that a peer stands for. */
+/** The pods that a peer of a rule stands for. */
 export interface Peer {
   /** Pods of this namespace; absent: of the namespaces that `namespaces` selects. */
   namespace?: string;
@@ -72,7 +72,7 @@ const serving = ({ initContainers, containers }: NonNullable<Pod['spec']>): Cont
   ...listOf(containers),
 ];
 
-/** Undefined for a pod that has ended: its address may be somebody else's. */
+/** What policies look at of a pod; undefined for one that has ended, because its address may be somebody else's. */
 export function podFacts({ metadata, spec, status }: Pod): PodFacts | undefined {
   if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return undefined;
   const addresses = [status?.podIP, ...listOf(status?.podIPs).map(({ ip }) => ip)];
@@ -104,7 +104,7 @@ function selectorOf(selector: LabelSelector | null | undefined): Selector {
   }
 }
 
-/** Undefined for one that names nobody. */
+/** The pods that a peer of a rule selects; undefined for one that names nobody. */
 export function peerOf({ podSelector, namespaceSelector }: networking.NetworkPolicyPeer, namespace: string): Peer | undefined {
   if (!podSelector && !namespaceSelector) return undefined;
   const pods = selectorOf(podSelector ?? {});

@@ -7,7 +7,7 @@ export const fullSyncMs = 60_000;
 /** Pause after a transaction that failed; doubled up to the maximum. */
 export const retryMinMs = 500;
 export const retryMaxMs = 30_000;
-/** One run of nft. */
+/** The longest time that one run of nft may take. */
 export const applyTimeoutMs = 60_000;
 /** How long the containers of a new pod wait for the rules about its address before the start is tried again. */
 export const admitTimeoutMs = 10_000;

@@ -1,10 +1,10 @@
 // Ranges of IPv4 addresses: what an ipBlock with its exceptions covers. Pure.
 import { parseCIDR, parseIP } from '#apimachinery/validation';
 
-/** First and last address as numbers, both included. */
+/** A range of addresses: its first and its last as numbers. */
 export type Range = readonly [first: number, last: number];
 
-/** Undefined for what is no IPv4 address. */
+/** An IPv4 address as a number; undefined for any other text. */
 export function addressNumber(text: string): number | undefined {
   const address = parseIP(text);
   return address?.family === 4 ? Number(address.value) : undefined;
@@ -12,7 +12,7 @@ export function addressNumber(text: string): number | undefined {
 
 export const addressText = (value: number): string => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
 
-/** Undefined for what is no IPv4 prefix. */
+/** The addresses of an IPv4 prefix; undefined for any other text. */
 export function rangeOf(cidr: string): Range | undefined {
   const prefix = parseCIDR(cidr);
   if (prefix?.network.family !== 4) return undefined;
@@ -44,7 +44,7 @@ export function without(whole: Range, holes: readonly Range[]): Range[] {
   return out;
 }
 
-/** `ranges` as `merged` gives them. */
+/** Whether a value is in one of the ranges, which are as `merged` gives them. */
 export function covers(ranges: readonly Range[], value: number): boolean {
   let [low, high] = [0, ranges.length - 1];
   while (low <= high) {

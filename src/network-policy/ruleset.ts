@@ -50,6 +50,6 @@ export interface Ruleset {
   chains: ReadonlyMap<string, Chain>;
 }
 
-/** Nothing is enforced: there is no table. */
+/** Whether nothing is enforced, so that no table is needed. */
 export const isEmpty = ({ chains }: Ruleset): boolean => chains.size === 0;
 export const noRules: Ruleset = { sets: new Map(), chains: new Map() };

@@ -2,7 +2,7 @@
 import { elementsPerLine } from './limits.ts';
 import { type Chain, isEmpty, type Match, type NamedSet, noRules, type Rule, type Ruleset, type SetType } from './ruleset.ts';
 
-/** Our table. Nothing else is ever touched. */
+/** The name of our table, beside which nothing is ever touched. */
 export const table = 'inet kube-network-policy';
 
 const types: Readonly<Record<SetType, string>> = {

@@ -21,13 +21,13 @@ export const privateKeyPem = (key: KeyObject): string =>
     ? key.export({ type: 'pkcs1', format: 'pem' })
     : key.export({ type: key.asymmetricKeyType === 'ec' ? 'sec1' : 'pkcs8', format: 'pem' })) as string;
 
-/** `PUBLIC KEY` (SubjectPublicKeyInfo). */
+/** The PEM block `PUBLIC KEY` of a key (SubjectPublicKeyInfo). */
 export const publicKeyPem = (key: KeyObject): string => key.export({ type: 'spki', format: 'pem' }) as string;
 
 /** The public key in DER, as SubjectPublicKeyInfo. */
 export const publicKeyDer = (key: KeyObject): Buffer => key.export({ type: 'spki', format: 'der' }) as Buffer;
 
-/** Any unencrypted PEM private key. */
+/** Reads a private key from PEM, in any of the forms that are not encrypted. */
 export function parsePrivateKey(pem: string | Buffer): KeyObject {
   try {
     return createPrivateKey(pem);

@@ -1,6 +1,6 @@
 // The instructions of programs, as the compiler numbers them.
 
-/** Kinds of instructions, as the compiler numbers them. */
+/** The kinds of instructions, as the compiler numbers them. */
 export const op = {
   alt: 1,
   altMatch: 2,

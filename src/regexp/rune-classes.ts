@@ -75,7 +75,7 @@ export function runeAt(text: string, at: number): number {
   return rune > 0xffff ? rune : 0xfffd;
 }
 
-/** Places that two neighbours make. */
+/** The kinds of place, as bits, that lie between two neighbouring characters. */
 export function placesBetween(before: number, after: number): number {
   let places = 0;
   if (before === side.edge) places |= place.beginText | place.beginLine;

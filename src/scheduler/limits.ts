@@ -16,7 +16,7 @@ export const sliceMs = 5;
 export const eventsBehindMax = 1_000;
 /** Longest note of an event; longer ones are cut (events.k8s.io). */
 export const eventNoteBytesMax = 1024;
-/** Decisions kept for explanation. */
+/** The most decisions that are kept for `sagong explain`. */
 export const decisionsMax = 1_000;
 /** How late the leader may renew before /healthz says so. */
 export const leaderHealthSlackMs = 20_000;

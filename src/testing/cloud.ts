@@ -116,7 +116,7 @@ export async function startClusterCloud(options: TestCloudOptions, deps: CloudDe
   };
 }
 
-/** The cloud-controller-manager over any provider. */
+/** Starts a cloud-controller-manager over any provider. */
 export const startManager = (
   plane: ControlPlane,
   { name, cloud }: { name: string; cloud: CloudProvider },

@@ -20,7 +20,7 @@ export interface TestNodes {
   terminate(name: string): Promise<void>;
 }
 
-/** A machine of `PlainNodes`. */
+/** What a snapshot keeps of one machine of `PlainNodes`. */
 export interface SavedMachine {
   name: string;
   /** None where a cloud provider says it. */

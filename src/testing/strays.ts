@@ -17,7 +17,7 @@ const listeners: Record<Event, (error: unknown) => void> = {
   unhandledRejection: listener('unhandledRejection'),
 };
 
-/** From now on, until what it gives is called. */
+/** Catches errors that nobody handles, from now on until what it gives is called. */
 export function catchStrays(): () => void {
   const all = Object.entries(listeners) as [Event, (error: unknown) => void][];
   if (clusters++ === 0) for (const [event, listen] of all) process.on(event, listen);

@@ -1,6 +1,6 @@
 // Equality of decoded JSON: what upstream's semantic DeepEqual comes to once objects are in their encoded form.
 
-/** Equal by content; key order does not matter. */
+/** Whether two values are equal by their content; the order of keys does not matter. */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

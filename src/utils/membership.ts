@@ -4,7 +4,7 @@
 const fewMax = 8;
 const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-/** `values` must not change between calls. */
+/** Whether a value is one of `values`, which must not change between calls. */
 export function isOneOf(value: string, values: readonly string[]): boolean {
   if (values.length <= fewMax) return values.includes(value);
   let set = sets.get(values);

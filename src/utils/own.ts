@@ -11,7 +11,7 @@ export function setOwn<T>(object: Record<string, T>, key: string, value: NoInfer
   else object[key] = value;
 }
 
-/** Object.assign for sources from outside. */
+/** Does what Object.assign does, for sources from outside. */
 export function assignOwn(target: object, source: object): void {
   for (const [key, value] of Object.entries(source)) setOwn(target as Record<string, unknown>, key, value);
 }

@@ -13,5 +13,5 @@ const shown = (char: string): string => {
 /** `text` with its control characters, but for tabs and ends of lines, as `^[` and `\u009b`. JSON in it keeps its meaning. */
 export const visible = (text: string): string => text.replace(betweenLines, shown);
 
-/** `text` without ends of lines and tabs either. */
+/** Makes a text visible as `visible` does, and ends of lines and tabs, too. */
 export const visibleInLine = (text: string): string => text.replace(anywhere, shown);

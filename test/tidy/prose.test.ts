@@ -42,6 +42,8 @@ const onlyGenitive = /^Of /;
 const onlyPhrase = /^(Of|Between|As|By|Only|Until|With|After) /;
 /** "Throws for what is none": a reader cannot tell of what. */
 const noneAsNoun = /\b(that|what|which|who|it) (is|are|was|were) none\b/;
+/** "Undefined: there is none.": a reader learns what happens at the edge, and not what the thing is. */
+const onlyEdge = /^(Undefined|Absent)\b/;
 const wordsMin = 3;
 const noSubject = 'has no subject, or one that stands elsewhere';
 
@@ -55,6 +57,7 @@ function proseProblem({ text, exported }: DocComment): string | undefined {
   if (!exported) return undefined;
   if (text.split(' ').length < wordsMin) return 'says nothing that its name does not say';
   if (/^[a-z]/.test(text) && !/^[a-z]+(?:[A-Z./-]|'s )/.test(text)) return 'begins with a small letter';
+  if (onlyEdge.test(text)) return 'says what happens at the edge, and not what the thing is';
   if (subjectElsewhere.test(text) || (onlyPhrase.test(text) && !first.includes(','))) return noSubject;
   return undefined;
 }
@@ -86,6 +89,9 @@ describe('doc comments', () => {
     expect(problemsIn('/** PEM. */\nexport const f = 1;')).toEqual(['says nothing that its name does not say']);
     expect(problemsIn('/** undefined: none is there. */\nexport async function f() {}')).toEqual(['begins with a small letter']);
     expect(problemsIn('/** Throws for what is none. */\nconst f = 1;')).toEqual(['says "none" for what has a name']);
+    expect(problemsIn('/** Undefined: it is gone. */\nexport function f() {}')).toEqual([
+      'says what happens at the edge, and not what the thing is',
+    ]);
     expect(problemsIn('/** A thing */\nconst f = 1;')).toEqual(['does not end as a sentence does']);
     expect(problemsIn('/**\n * A thing that stands\n * on two lines.\n */\nexport class F {}')).toEqual([undefined]);
   });

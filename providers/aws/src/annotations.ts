@@ -40,7 +40,7 @@ export type Annotations = Readonly<Record<string, string>>;
 
 export const annotationsOf = ({ metadata }: Service): Annotations => metadata.annotations ?? {};
 
-/** Items between commas, without blanks and empty ones. */
+/** The items between commas, without blanks and without empty ones. */
 export const listIn = (value: string | undefined): string[] =>
   (value ?? '')
     .split(',')
@@ -67,7 +67,7 @@ export function booleanIn(annotations: Annotations, name: string): boolean | und
   throw unreadable(name, value);
 }
 
-/** Undefined: absent or empty. Throws for what is no integer. */
+/** Reads an annotation as an integer; undefined where it is absent or empty. Throws for anything else. */
 export function integerIn(annotations: Annotations, name: string): number | undefined {
   const value = annotations[name];
   if (!value) return undefined;
@@ -81,7 +81,7 @@ export const isInternal = (annotations: Annotations): boolean => {
   return value !== undefined && value !== '' && value !== 'false';
 };
 
-/** Ports named by `ssl-ports`; default: all. */
+/** Whether a port is one of those that `ssl-ports` names; all are where it is absent. */
 export function isTlsPort(annotations: Annotations, { name, port }: { name?: string; port: number }): boolean {
   if (!annotations[annotation.certificate]) return false;
   const ports = annotations[annotation.tlsPorts];

@@ -20,7 +20,10 @@ export function sourceHeaders(sourceArn: string): Record<string, string> {
   return { 'x-amz-source-arn': sourceArn, 'x-amz-source-account': account };
 }
 
-/** Undefined: no role is configured, the SDK finds credentials itself (environment, profile, instance role). */
+/**
+ * Makes the credentials of the configured role; undefined where there is none, and the SDK finds credentials itself (environment, profile,
+ * instance role).
+ */
 export function assumedRole(config: AwsConfig, region: string): (() => Promise<RoleCredentials>) | undefined {
   const { RoleARN, SourceARN } = config.Global;
   if (RoleARN === undefined) return undefined;

@@ -154,7 +154,7 @@ export function createClients(config: AwsConfig, region: string, deps: ClientDep
   };
 }
 
-/** All pages of an answer. */
+/** Asks for all pages of an answer, and gives their items as one list. */
 export async function pages<Page, Item>(
   ask: (token: string | undefined) => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[] | undefined,

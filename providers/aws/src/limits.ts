@@ -9,7 +9,7 @@ export const batchAgeMaxMs = 1_000;
 /** Questions asked one by one after their batch failed, at a time. */
 export const loneQuestionsMax = 10;
 
-/** Instances in one CreateTags or DeleteTags. */
+/** The most instances in one CreateTags or DeleteTags. */
 export const taggedInstancesMax = 50;
 /** The tagging controller: tries of one instance after its first failure, and how long a new Node's instance may be unknown to CreateTags. */
 export const taggingRetriesMax = 9;
@@ -21,11 +21,11 @@ export const backendsAgeMaxMs = 600_000;
 export const subnetsTtlMs = 30_000;
 /** How old the list of all target groups may be that forgotten ones are looked for in. */
 export const targetGroupsTtlMs = 30_000;
-/** Items in one answer of the EC2 API. */
+/** How many items one answer of the EC2 API has at most. */
 export const pageItems = 1_000;
 /** Answers to one question; more are a loop of tokens. */
 export const pagesMax = 1_000;
-/** Items of one list. */
+/** The most items that are read of one list. */
 export const listItemsMax = 100_000;
 
 /** One call with all tries of the SDK, to the last byte of its answer. */
@@ -64,7 +64,7 @@ export const throttledRetryMs = 5_000;
 /** A target group is still in use right after its load balancer is gone. */
 export const inUseRetryMs = 5_000;
 
-/** Instance metadata service. */
+/** The longest wait for an answer of the instance metadata service. */
 export const metadataTimeoutMs = 2_000;
 export const metadataBytesMax = 65_536;
 export const metadataTokenSeconds = 300;

@@ -4,11 +4,11 @@ import type { Service } from 'sagong/cloud-provider';
 
 export { defaultLoadBalancerName as loadBalancerName } from 'sagong/cloud-provider';
 
-/** Policies of classic load balancers. */
+/** The name of the policy of classic load balancers that adds the PROXY protocol. */
 export const proxyProtocolPolicy = 'k8s-proxyprotocol-enabled';
 export const tlsPolicy = (name: string): string => `k8s-SSLNegotiationPolicy-${name}`;
 
-/** Security group of a classic load balancer. */
+/** The name of the security group of a classic load balancer. */
 export const classicGroupName = (loadBalancer: string): string => `k8s-elb-${loadBalancer}`;
 
 const alphanumeric = (text: string | undefined): string => (text ?? '').replace(/[^a-zA-Z0-9]/g, '').slice(0, 8);

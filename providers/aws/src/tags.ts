@@ -35,7 +35,7 @@ export const inCluster = (cluster: ClusterTags, tags: readonly Tag[] | undefined
 export const ownedByCluster = (cluster: ClusterTags, tags: readonly Tag[] | undefined): boolean =>
   tagValue(tags, clusterTagPrefix + cluster.id) === 'owned' || hasLegacyTag(cluster, tags);
 
-/** No cluster has a claim on it. */
+/** Whether no cluster has a claim on what has these tags. */
 export const inNoCluster = (tags: readonly Tag[] | undefined): boolean =>
   !(tags ?? []).some(({ Key }) => Key?.startsWith(clusterTagPrefix));
 

@@ -13,7 +13,7 @@ export interface ResourceId {
 
 const pattern = /^\/subscriptions\/([^/]+)\/resourceGroups\/([^/]+)\/providers\/([^/]+)\/(.+)$/i;
 
-/** Undefined: it is no such ID. */
+/** Reads a resource ID; undefined where the text is no such ID. */
 export function parseId(id: string | undefined): ResourceId | undefined {
   const [, subscription = '', group = '', namespace = '', rest = ''] = pattern.exec(id ?? '') ?? [];
   const parts = rest.split('/');

@@ -17,19 +17,19 @@ export const rateLimitBucketDefault = 5;
 /** Of `cloudProviderBackoff`, where the configuration gives no numbers. */
 export const backoffRetriesDefault = 6;
 export const backoffSecondsDefault = 5;
-/** Machines of the resource groups, for names and backends. */
+/** How long the machines of the resource groups are believed that were read for names and backends. */
 export const vmCacheSecondsDefault = 60;
 export const vmssCacheSecondsDefault = 600;
 /** How long a name that no machine has is not looked for again. */
 export const missingTtlMs = 10_000;
 /** Network interfaces of single machines that are changed at a time. */
 export const interfaceWritesMax = 10;
-/** Node names shown in a message. */
+/** How many names of Nodes one message shows. */
 export const namesShown = 3;
 
 export const rulesOfBalancerMax = 250;
 export const nameCharactersMax = 80;
-/** `-IPv4` or `-IPv6`, for which names leave room. */
+/** The length of `-IPv4` and `-IPv6`, for which names leave room. */
 export const familySuffixCharacters = 5;
 /** Priorities of security rules that belong to load balancers, the last one excluded. */
 export const priorityMin = 500;

@@ -3,7 +3,7 @@ import type { LoadBalancer, NetworkInterface, NetworkSecurityGroup, PublicIPAddr
 import { createSharedWrites, fineIfAbsent, undefinedIfAbsent } from 'sagong/cloud-provider/kit';
 import type { Arm, Collection } from './api/arm.ts';
 
-/** Undefined: there is none. */
+/** What a store knows of one resource: `there` is undefined where it does not exist. */
 export type Stored<T> = { there: T | undefined };
 
 export interface Store<T> {

@@ -83,7 +83,7 @@ export function sourcesOf(server: TestServer, service: Service): string[] {
   return sources.map((one) => (one === 'Internet' ? '0.0.0.0/0' : one));
 }
 
-/** Everything that a provider makes for load balancers. */
+/** All that a provider has made for load balancers and that is still there. */
 export function leftoversOf(server: TestServer): string[] {
   const { subscription } = server;
   const balancers = balancersIn(server);

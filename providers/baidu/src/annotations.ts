@@ -56,7 +56,7 @@ export const read = (service: Service) => annotationsOf(service);
 /** Whether an annotation is `true`; as upstream reads it, every other value is false. */
 export const isTrue = ({ metadata }: Service, name: string): boolean => metadata.annotations?.[name] === 'true';
 
-/** The annotations of Nodes. */
+/** The names of the annotations of Nodes. */
 export const nodeAnnotation = {
   vpcId: `${nodePrefix}vpc-id`,
   routeTableId: `${nodePrefix}vpc-route-table-id`,

@@ -5,7 +5,7 @@ export const pageItems = 1_000;
 export const requestsPerSecond = 20;
 export const requestsBurst = 40;
 export const requestTimeoutMs = 30_000;
-/** How long a signature counts. */
+/** How long a signature of a request is valid. */
 export const expireSeconds = 1_800;
 
 /** How long a list of instances counts. */
@@ -15,7 +15,7 @@ export const nameCharactersMax = 65;
 /** The longest description of a rule. */
 export const descriptionCharactersMax = 450;
 export const backendsMax = 50;
-/** More are added and removed in several requests. */
+/** The most backends that one request adds or removes; more take several requests. */
 export const backendsOfRequestMax = 50;
 export const backendWeight = 100;
 
@@ -33,5 +33,5 @@ export const settleDeadlineMs = 60_000;
 export const settleAgainMs = 5_000;
 /** So long after an attempt to make something, that the API does not show it is no proof that it does not exist. */
 export const unsettledMs = 30_000;
-/** Services whose last load balancer is remembered. */
+/** The most Services whose last load balancer is remembered. */
 export const rememberedMax = 10_000;

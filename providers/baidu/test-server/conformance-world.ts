@@ -19,7 +19,7 @@ export function backendsOf(server: TestServer, service: Service): string[] {
   return ids.map((id) => account.get('instance', id)?.name ?? id);
 }
 
-/** Each as `TCP 80 30001`. */
+/** The listeners of a Service's load balancer, each as `TCP 80 30001`. */
 export function listenersOf(server: TestServer, service: Service): string[] {
   const blbId = balancerOf(server, service)?.blbId;
   return server.account
@@ -34,7 +34,7 @@ export function sourcesOf({ account }: TestServer, service: Service): string[] {
   return groups.length > 0 ? rules.map(({ sourceIp }) => sourceIp) : ['0.0.0.0/0'];
 }
 
-/** Everything that a provider makes for load balancers. */
+/** All that a provider has made for load balancers and that is still there. */
 export const leftoversOf = ({ account }: TestServer): string[] => [
   ...account.of('balancer').map(({ blbId }) => `BLB ${blbId}`),
   ...account.of('listener').map(({ id }) => `listener ${id}`),

@@ -77,7 +77,7 @@ async function decide(service: Service, old: Service | undefined, deps: Admissio
 
 const isService = (value: unknown): value is Service => typeof value === 'object' && value !== null && 'metadata' in value;
 
-/** Served at upstream's path. Rejects when nobody answers. */
+/** Makes the webhook at upstream's path. It rejects when nobody answers. */
 export const loadBalancerWebhook = (deps: AdmissionDeps): CloudWebhook => ({
   path: '/lb-service',
   async admit({ object, oldObject }) {

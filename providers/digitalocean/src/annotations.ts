@@ -58,7 +58,7 @@ export const trimmedOf = (service: Service, key: string): string => annotationOf
 const trueTexts = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
 const falseTexts = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
 
-/** Undefined: absent. Throws for what is no boolean. */
+/** Reads an annotation as a boolean; undefined where it is absent. Throws for anything else. */
 export function booleanOf(service: Service, key: string): boolean | undefined {
   const value = annotationOf(service, key);
   if (value === undefined) return undefined;
@@ -77,9 +77,9 @@ export function integerOf(text: string): number {
   return value;
 }
 
-/** Numbers separated by commas; none when absent. */
+/** The port numbers in an annotation, which commas separate. */
 export const portsOf = (service: Service, key: string): number[] => annotationOf(service, key)?.split(',').map(integerOf) ?? [];
 
-/** Texts separated by commas; none when absent or empty. */
+/** The texts in an annotation, which commas separate. */
 export const listOf = (service: Service, key: string): string[] =>
   (annotationOf(service, key) || undefined)?.split(',').map((item) => item.trim()) ?? [];

@@ -68,7 +68,7 @@ function addressesFor(droplet: Droplet, node: Node): ReturnType<typeof addresses
   }
 }
 
-/** Machines over the API. */
+/** Makes the part of the provider that knows machines. */
 export const createInstances = (api: DigitalOceanApi): InstancesV2 => ({
   instanceExists: async (node, signal) => (await dropletOf(api, node, signal)) !== undefined,
   instanceShutdown: async (node, signal) => (await existingOf(api, node, signal)).status === 'off',

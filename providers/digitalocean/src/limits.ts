@@ -10,12 +10,12 @@ export const metadataBytesMax = 65_536;
 /** The API allows 200; objects can be large, so upstream asks for 50. */
 export const pageItems = 50;
 export const pagesMax = 1_000;
-/** Things in one list. */
+/** The most items that are read of one list. */
 export const listItemsMax = 100_000;
 export const responseBytesMax = 33_554_432;
 /** Longest wait asked for after a 429; the API may name up to an hour. */
 export const throttledMaxMs = 300_000;
-/** Wait after a 429 that names no time. */
+/** How long a client waits after a 429 that names no time. */
 export const throttledDefaultMs = 60_000;
 /** How soon a load balancer that is being made is looked at again. */
 export const creationRetryMs = 15_000;
@@ -25,5 +25,5 @@ export const firewallPeriodMs = 300_000;
 export const firewallDelayMs = 1_000;
 export const firewallRetryMinMs = 1_000;
 export const firewallRetryMaxMs = 300_000;
-/** Node names shown in a message. */
+/** How many names of Nodes one message shows. */
 export const namesShown = 3;

@@ -7,7 +7,7 @@ import { openWorldAt, settling } from './world.ts';
 
 const plannedFailure = 'failed on request';
 
-/** `flaky`: every fifth request fails. */
+/** Opens a world for the conformance suite; a `flaky` one fails every fifth request. */
 export async function openConformance({ flaky = false } = {}): Promise<ConformanceWorld> {
   const { server, open, close } = await openWorldAt(hastyClock());
   const { account, faults } = server;

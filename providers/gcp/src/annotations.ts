@@ -33,7 +33,7 @@ export const classes = {
 
 export type Tier = 'PREMIUM' | 'STANDARD';
 
-/** By the class, else by the annotation. */
+/** Whether a load balancer is internal: its class says so, or else the annotation. */
 export function isInternal(service: Service): boolean {
   const { loadBalancerClass } = service.spec ?? {};
   if (loadBalancerClass === classes.internal) return true;
@@ -42,7 +42,7 @@ export function isInternal(service: Service): boolean {
   return /^[Ii]nternal$/.test(annotations[annotation.type] ?? annotations[annotation.oldType] ?? '');
 }
 
-/** Undefined: the annotation is absent. Throws for another word. */
+/** The network tier that the annotation names; undefined where it is absent. Throws for another word. */
 export function tierOf(service: Service): Tier | undefined {
   const tier = service.metadata.annotations?.[annotation.tier];
   if (tier === undefined) return undefined;

@@ -9,9 +9,9 @@ export const operationAgainMs = 10_000;
 /** Requests in a second to one project; Google allows 25 for each kind of request. */
 export const requestsPerSecond = 20;
 export const requestsBurst = 50;
-/** Instances of the zones, for backends and tags. */
+/** How long the instances of the zones are believed that were read for backends and tags. */
 export const instancesTtlMs = 60_000;
-/** Zones of a region come rarely. */
+/** How long the zones of a region are believed that were read: new ones come rarely. */
 export const zonesTtlMs = 600_000;
 /** Members of a shared instance group, while many Services are brought in line at once. */
 export const groupMembersTtlMs = 10_000;
@@ -29,7 +29,7 @@ export const tokenRequestsPerSecond = 0.05;
 export const tokenRequestsBurst = 3;
 /** A token is replaced so long before it ends. */
 export const tokenEarlyMs = 60_000;
-/** Node names shown in a message. */
+/** How many names of Nodes one message shows. */
 export const namesShown = 3;
 export const intervalSeconds = 8;
 export const timeoutSeconds = 1;

@@ -12,14 +12,14 @@ const pathIn = (link: string): string => {
 
 export const sameLink = (a: string | undefined, b: string | undefined): boolean => pathIn(a ?? '') === pathIn(b ?? '');
 
-/** `/zones/<zone>/instances/<name>`, by which members of target pools are compared. */
+/** The part of an instance's link by which members of target pools are compared: `/zones/<zone>/instances/<name>`. */
 export const instancePath = (zone: string, name: string): string => `/zones/${zone}/instances/${name}`;
 export const instancePathIn = (link: string): string => {
   const at = link.indexOf('/zones/');
   return at < 0 ? '' : link.slice(at);
 };
 
-/** Zone names are `<region>-<letter>`. */
+/** The region of a zone, which is named `<region>-<letter>`. */
 export function regionOf(zone: string): string {
   const at = zone.lastIndexOf('-');
   if (at < 0) throw new Error(`unexpected zone: ${zone}`);

@@ -23,7 +23,7 @@ export interface Settings {
   alphaFeatures: readonly string[];
 }
 
-/** `compute.googleapis.com` in Google's own universe. */
+/** Where the API answers: `compute.googleapis.com` in Google's own universe, unless the configuration names another place. */
 export const endpointOf = (config: GceConfig, universe: string): string =>
   config['api-endpoint'] ?? defaultEndpoint.replace('googleapis.com', universe);
 

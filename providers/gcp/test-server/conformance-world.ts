@@ -46,10 +46,10 @@ export function listenersOf({ projects }: TestServer, balancer: string): string[
 export const sourcesOf = ({ projects }: TestServer, balancer: string): string[] =>
   (projects.of('firewall').find(({ name }) => name === `k8s-fw-${balancer}`)?.['sourceRanges'] as string[] | undefined) ?? [];
 
-/** Everything that a provider makes for load balancers. */
+/** All that a provider has made for load balancers and that is still there. */
 export const leftoversOf = ({ projects }: TestServer): Resource[] => made.flatMap((kind) => projects.of(kind));
 
-/** `flaky`: every fifth request fails, and operations fail late. */
+/** Opens a world for the conformance suite. In a `flaky` one every fifth request fails, and operations fail late. */
 export async function openConformance({ internal = false, flaky = false } = {}): Promise<ConformanceWorld> {
   const { server, open } = await openWorld();
   const { projects } = server;

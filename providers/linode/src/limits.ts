@@ -14,7 +14,7 @@ export const instanceTtlSeconds = 15;
 export const routesTtlSeconds = 60;
 /** How often the notes on a Node are compared with its Linode. */
 export const metadataTtlSeconds = 300;
-/** VPCs and their subnets come rarely. */
+/** How long VPCs and their subnets are believed that were read: new ones come rarely. */
 export const vpcsTtlMs = 600_000;
 export const tokenCheckMs = 300_000;
 
@@ -41,5 +41,5 @@ export const unsettledMs = 30_000;
 export const unsettledAgainMs = 5_000;
 /** How long a thing whose label is taken is looked for, while the API may not show it yet. */
 export const appearMs = 10_000;
-/** Names shown in a message. */
+/** How many names one message shows. */
 export const namesShown = 3;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { instanceIdOf, type Node, providerIdOf, type Service } from 'sagong/cloud-provider';
 
 export const providerName = 'linode';
-/** Under which the provider acts in the cluster; upstream's. */
+/** The name under which the provider acts in the cluster, which is upstream's. */
 export const clientName = 'linode-shared-informers';
 export const component = 'linode-cloud-controller-manager';
 

@@ -42,7 +42,7 @@ export function sourcesOf(server: TestServer, service: Service): string[] {
   return firewall ? firewall.rules.inbound.flatMap(({ addresses }) => addresses.ipv4 ?? []) : ['0.0.0.0/0'];
 }
 
-/** Everything that a provider makes for load balancers. */
+/** All that a provider has made for load balancers and that is still there. */
 export const leftoversOf = ({ account }: TestServer): string[] =>
   (['balancer', 'config', 'node', 'firewall', 'device'] as const).flatMap((kind) =>
     account.of(kind).map(({ id }) => `${kind} ${id}`),

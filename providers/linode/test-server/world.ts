@@ -48,7 +48,7 @@ export const serviceWith = (
   ...testService(Object.fromEntries(Object.entries(annotations).map(([name, value]) => [`${prefix}${name}`, value])), spec),
   ...more,
 });
-/** The label of its NodeBalancer. */
+/** The label of the NodeBalancer that the tests' Service has. */
 export const label = balancerLabel('ccm', serviceWith());
 
 /** Buys Linodes and gives their Nodes as the manager keeps them. */

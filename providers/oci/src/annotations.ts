@@ -97,7 +97,7 @@ export function kindOf(service: Service): BalancerKind {
   return kind;
 }
 
-/** OCIDs between commas, each once. */
+/** The OCIDs in an annotation, which commas separate, each once. */
 export function ocidsOf(service: Service, name: string): string[] {
   const all = [...new Set(read(service).list(name))];
   const wrong = all.find((ocid) => !ocid.startsWith('ocid1.'));

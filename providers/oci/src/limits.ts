@@ -10,9 +10,9 @@ export const requestTimeoutMs = 60_000;
 /** How long a call waits for a work request; the controller calls again afterwards, and finds it under way. */
 export const workRequestDeadlineMs = 600_000;
 export const workRequestAgainMs = 15_000;
-/** When something else works on the same resource. */
+/** When the controller is to try again while something else works on the same resource. */
 export const busyAgainMs = 5_000;
-/** Subnets change rarely. */
+/** How long a subnet that was read is believed: they rarely change. */
 export const subnetTtlMs = 300_000;
 /** Attachments of VNICs, which are looked through for a Node whose instance has another name. */
 export const attachmentsTtlMs = 30_000;
@@ -22,7 +22,7 @@ export const retryTokensMax = 16;
 export const securityListTriesMax = 6;
 /** The API takes so many rules of a network security group in one request. */
 export const groupRulesMax = 25;
-/** Network security groups of one load balancer. */
+/** The most network security groups that one load balancer has. */
 export const groupsMax = 5;
 export const displayNameCharactersMax = 1_024;
 export const groupNameCharactersMax = 255;

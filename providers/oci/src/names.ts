@@ -13,7 +13,7 @@ export const component = 'oci-cloud-controller-manager';
 export const compartmentAnnotation = 'oci.oraclecloud.com/compartment-id';
 export const faultDomainLabel = 'oci.oraclecloud.com/fault-domain';
 
-/** `prefix`: of `LOAD_BALANCER_PREFIX`; a dash follows it. */
+/** The name of a Service's load balancer. `prefix` is that of `LOAD_BALANCER_PREFIX`; a dash follows it. */
 export function balancerName(kind: BalancerKind, service: Service, prefix: string): string {
   const dashed = prefix === '' || prefix.endsWith('-') ? prefix : `${prefix}-`;
   const name = kind === 'nlb' ? `${serviceKey(service)}/${uidOf(service)}` : `${dashed}${uidOf(service)}`;
@@ -42,5 +42,5 @@ export function ocidOf(providerId: string | undefined): string | undefined {
   return ocid;
 }
 
-/** `Uocm:PHX-AD-1` is the zone `PHX-AD-1`. */
+/** The zone of an availability domain: `PHX-AD-1` for `Uocm:PHX-AD-1`. */
 export const zoneOf = (availabilityDomain: string): string => availabilityDomain.slice(availabilityDomain.indexOf(':') + 1);

@@ -51,7 +51,7 @@ export function sourcesOf(server: TestServer, service: Service): string[] {
   );
 }
 
-/** Everything that a provider makes for load balancers. */
+/** All that a provider has made for load balancers and that is still there. */
 export function leftoversOf({ account }: TestServer): string[] {
   const there = account.of('balancer').filter(({ lifecycleState }) => lifecycleState !== 'DELETED');
   const rules = account

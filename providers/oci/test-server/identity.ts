@@ -26,7 +26,7 @@ const metadataHeader = 'Bearer Oracle';
 
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** `keys`: those of sessions are added. */
+/** Makes the identity service, which adds the keys of sessions to `keys`. */
 export function createIdentity(keys: Map<string, KeyObject>): Identity {
   function sessionFor(spki: string, sub: string): object {
     const exp = Math.floor(Date.now() / 1000) + hourSeconds;

@@ -14,7 +14,7 @@ export function validateKubeFinalizer(report: Report, path: Path, name: string):
   report.invalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified');
 }
 
-/** Finalizers without a domain that Kubernetes does not know. */
+/** Refuses finalizers without a domain that Kubernetes does not know. */
 export function finalizerErrors({ finalizers }: ObjectMeta): FieldError[] {
   if (!finalizers?.length) return [];
   return collect((report) =>

@@ -17,7 +17,7 @@ const quantityMaps = new Set([
 ]);
 const quantityFields = new Set(['sizeLimit', 'divisor']);
 
-/** True when two JSON values say the same. */
+/** Whether two JSON values say the same. */
 export function semanticEqual(left: unknown, right: unknown): boolean {
   return equal(left, right, '', false);
 }

@@ -27,5 +27,5 @@ export function prefixFamilyOf(value: string): 4 | 6 | undefined {
   return prefix && ip.ipFamily(prefix.address);
 }
 
-/** One of each family. */
+/** Whether both families are among them. */
 export const isDualStack = (families: readonly (4 | 6 | undefined)[]): boolean => families.includes(4) && families.includes(6);

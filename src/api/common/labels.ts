@@ -34,7 +34,7 @@ export function validateLabelSelector(
 export const selectorHasInvalidValue = (selector: SelectorShape | undefined): boolean =>
   rules.labelSelectorHasInvalidValue(selector as LabelSelector | undefined);
 
-/** A selector without any requirement. */
+/** Whether a selector has no requirement at all. */
 export const isEmptySelector = (selector: SelectorShape | undefined): boolean =>
   isEmptyMap(selector?.matchLabels) && isEmpty(selector?.matchExpressions);
 

@@ -39,7 +39,7 @@ export const ago = (time: string | null | undefined, now: number): string =>
 
 export const age = ({ creationTimestamp }: ObjectMeta, now: number): string => ago(creationTimestamp, now);
 
-/** `<none>` for an empty text. */
+/** The text as kubectl shows it: `<none>` where it is empty. */
 export const orNone = (text: string | undefined): string => text || '<none>';
 
 /** A label selector in text form; `<error>` when it is not a valid selector. Absent: `<none>`. */
@@ -52,7 +52,7 @@ export function formatSelector(selector: LabelSelector | undefined): string {
   }
 }
 
-/** `a=b,c=d`, keys sorted; `<none>` when empty. */
+/** Writes labels as `a=b,c=d`, sorted by their keys; `<none>` where there are none. */
 export function formatLabels(labels: Record<string, string> | undefined): string {
   const text = Object.keys(labels ?? {})
     .sort()
@@ -61,7 +61,7 @@ export function formatLabels(labels: Record<string, string> | undefined): string
   return orNone(text);
 }
 
-/** At most `max` items, then how many more. */
+/** Writes at most `max` items, and how many more there are. */
 export function formatList(items: readonly string[], max: number, count: number = items.length): string {
   return count > max ? `${items.slice(0, max).join(',')} + ${count - max} more...` : items.join(',');
 }
@@ -82,7 +82,7 @@ export function column(name: string, options: ColumnOptions = {}): Column {
   };
 }
 
-/** Plain columns of texts, the first being the name. */
+/** Columns that show texts, of which the first is the name. */
 export const columns = (...names: string[]): Column[] => names.map((name, index) => column(name, { name: index === 0 }));
 
 /** Columns of type string that are shown only with `-o wide`. */

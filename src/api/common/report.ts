@@ -99,12 +99,12 @@ export function collectIn<R extends Report>(report: R, rules: (report: R) => voi
   return report.errors;
 }
 
-/** Absent, '' or an empty list: what Go's `len(x) == 0` means for strings and lists. */
+/** Whether a value is absent, '' or an empty list: what Go's `len(x) == 0` means for strings and lists. */
 export function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
-/** Absent or without keys. */
+/** Whether a map is absent or has no keys. */
 export function isEmptyMap(value: object | undefined | null): boolean {
   if (value === undefined || value === null) return true;
   for (const _ in value) return false;

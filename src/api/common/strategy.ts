@@ -11,7 +11,7 @@ export function keep<T extends object, K extends keyof T>(draft: T, old: T, fiel
   else draft[field] = old[field];
 }
 
-/** Status is dropped on create and kept on update. */
+/** The strategy of a kind whose status is dropped on create and kept on update. */
 export const ownStatus = {
   prepareForCreate: (draft: WithStatus): void => {
     delete draft.status;

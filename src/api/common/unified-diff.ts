@@ -34,7 +34,7 @@ export function internalDiff(typeName: string, old: unknown, value: unknown): st
 /** Every line ends in a newline, the last one too. */
 const linesOf = (json: string): string[] => json.split('\n').map((line) => `${line}\n`);
 
-/** Lines carry their newlines. '' when equal. */
+/** Shows the difference of two texts in the form of `diff -u`; '' where they are equal. Lines have their newlines. */
 export function unifiedDiff(a: readonly string[], b: readonly string[]): string {
   return hunks(changes(a, b))
     .map((hunk) => hunkText(hunk, a, b))

@@ -16,7 +16,7 @@ export const yamlTokensMax = 1_000_000;
 export const yamlTokensPerStep = 4_096;
 export const yamlValuesPerStep = 2_048;
 
-/** Lines of one YAML text. */
+/** The most lines that one YAML text may have. */
 export const yamlLinesMax = 200_000;
 
 /** How far the colon may be from the start of a key (YAML 1.1, 9.1.2). */

@@ -33,7 +33,7 @@ function parameterOf(text: string): [string, string][] {
   return at < 0 ? [] : [[text.slice(0, at).trim(), text.slice(at + 1).trim()]];
 }
 
-/** What was agreed on. */
+/** The form of an answer that client and server agreed on. */
 export interface AcceptedMediaType {
   /** One of the offers. */
   mediaType: string;

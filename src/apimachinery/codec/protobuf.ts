@@ -52,7 +52,7 @@ export function startEnvelope({ apiVersion, kind }: { apiVersion: string; kind: 
 export const endEnvelope = (writer: BinaryWriter): BinaryWriter =>
   writer.tag(3, WireType.LengthDelimited).string('').tag(4, WireType.LengthDelimited).string('');
 
-/** The contents of runtime.Unknown. */
+/** The contents of a runtime.Unknown: what stands around each object in Kubernetes' protobuf. */
 export interface ProtobufEnvelope {
   apiVersion: string;
   kind: string;

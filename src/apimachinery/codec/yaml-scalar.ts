@@ -1,7 +1,7 @@
 // What a plain YAML scalar means, as upstream's YAML library resolves it: YAML 1.1 booleans and number bases, no sexagesimal numbers, times
 // stay text (sigs.k8s.io/yaml over go-yaml v2).
 
-/** 'timestamp' is text that must be quoted when written. */
+/** The types of YAML's scalars. A 'timestamp' is text that must be quoted when it is written. */
 export type ScalarTag = 'str' | 'bool' | 'null' | 'int' | 'float' | 'timestamp';
 
 export interface Resolved {

@@ -70,7 +70,7 @@ function tagUri(cursor: Cursor, head: string): string {
   }
 }
 
-/** `isKnown`: whether the text says it is YAML 1.1. */
+/** A directive of YAML: the version (`isKnown` where it is 1.1), or a handle and what it stands for. */
 export type Directive = { isKnown: boolean } | { handle: string; prefix: string };
 
 /** The directive that the cursor stands at, with its line break. */

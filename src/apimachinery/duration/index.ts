@@ -36,7 +36,7 @@ function term(whole: string, integer: string, fraction: string, unit: string): b
   return BigInt(digits) * size + below;
 }
 
-/** Nanoseconds of a Go duration. Throws DurationError. */
+/** The nanoseconds of a duration as Go writes it. Throws DurationError. */
 export function parseDurationNs(text: string): bigint {
   const negative = text.startsWith('-');
   let rest = negative || text.startsWith('+') ? text.slice(1) : text;

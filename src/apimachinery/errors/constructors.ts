@@ -46,7 +46,7 @@ export const alreadyExists = (resource: ResourceName, name: string): StatusError
     details: details(resource, name),
   });
 
-/** Every name made from generateName was taken. */
+/** The error where every name that was made from generateName is taken. */
 export const generateNameConflict = (resource: ResourceName, name: string, retryAfterSeconds: number): StatusError =>
   new StatusError({
     code: 409,
@@ -66,7 +66,7 @@ export const conflict = (resource: ResourceName, name: string, why: string): Sta
 /** The `why` of a conflict between the resource version sent and the one stored. */
 export const modifiedMessage = 'the object has been modified; please apply your changes to the latest version and try again';
 
-/** Server-side apply without force against fields of other managers. */
+/** The error of a server-side apply without force that would take fields from other managers. */
 export const applyConflict = (causes: StatusCause[], message: string): StatusError =>
   new StatusError({ code: 409, reason: 'Conflict', message, details: causes.length > 0 ? { causes } : {} });
 
@@ -135,7 +135,7 @@ export const gone = (message: string): StatusError => new StatusError({ code: 41
 /** A resource version or continue token that the server no longer has. */
 export const expired = (message: string): StatusError => new StatusError({ code: 410, reason: 'Expired', message });
 
-/** The texts of `expired`. */
+/** What an `expired` error says, by its reason. */
 export const expiredMessages = {
   resourceVersion: 'The resourceVersion for the provided list is too old.',
   watch: (asked: string | number | bigint, oldest: string | number | bigint): string =>

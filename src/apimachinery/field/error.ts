@@ -124,11 +124,11 @@ export const duplicate = (path: Path, value: unknown): FieldError => make('Field
 /** A reference to something that does not exist. */
 export const notFound = (path: Path, value: unknown): FieldError => make('FieldValueNotFound', path, value, '');
 
-/** Longer than `limit` bytes. A negative limit prints none. */
+/** The error of a text that may have at most `limit` bytes. A negative limit is not named. */
 export const tooLong = (path: Path, limit: number): FieldError =>
   make('FieldValueTooLong', path, undefined, limit < 0 ? 'value is too long' : `may not be more than ${count(limit, 'byte')}`);
 
-/** Longer than `limit` characters (declared limits of schemas). */
+/** The error of a text that may have at most `limit` characters, as schemas declare it. */
 export const tooLongCharacters = (path: Path, limit: number): FieldError =>
   make(
     'FieldValueTooLong',
@@ -137,7 +137,7 @@ export const tooLongCharacters = (path: Path, limit: number): FieldError =>
     limit < 0 ? 'value is too long' : `may not be more than ${count(limit, 'character')}`,
   );
 
-/** Shorter than `limit` characters. */
+/** The error of a text that must have at least `limit` characters. */
 export const tooShort = (path: Path, limit: number): FieldError =>
   make('FieldValueTooShort', path, undefined, limit < 0 ? 'value is too short' : `must be at least ${count(limit, 'character')}`);
 
@@ -150,7 +150,7 @@ export const tooMany = (path: Path, actual: number, limit: number): FieldError =
     limit < 0 ? 'has too many items' : `must have at most ${count(limit, 'item')}`,
   );
 
-/** Fewer than `limit` items. */
+/** The error of a list that must have at least `limit` items. */
 export const tooFew = (path: Path, actual: number, limit: number): FieldError =>
   make('FieldValueTooFew', path, actual, limit < 0 ? 'has too few items' : `must have at least ${count(limit, 'item')}`);
 

@@ -45,7 +45,7 @@ function compile(requirements: readonly FieldRequirement[]): (fields: Fields) =>
   };
 }
 
-/** Terms joined by "and". */
+/** The selector of objects that meet all of these requirements. */
 export function fieldSelectorOf(requirements: readonly FieldRequirement[]): FieldSelector {
   return {
     matches: compile(requirements),
@@ -61,10 +61,10 @@ export function fieldSelectorOf(requirements: readonly FieldRequirement[]): Fiel
   };
 }
 
-/** Matches every object. */
+/** The selector that every object matches. */
 export const everything: FieldSelector = fieldSelectorOf([]);
 
-/** Matches no object. */
+/** The selector that no object matches. */
 export const nothing: FieldSelector = {
   requirements: [],
   empty: false,
@@ -78,7 +78,7 @@ export const nothing: FieldSelector = {
 /** The selector `field=value`. */
 export const oneTermEqual = (field: string, value: string): FieldSelector => fieldSelectorOf([{ field, operator: '=', value }]);
 
-/** Backslash before what separates terms. */
+/** Puts a backslash before the characters that separate the terms of a selector. */
 export const escapeValue = (value: string): string => value.replace(/[\\,=]/g, '\\$&');
 
 /** The inverse of `escapeValue`. Throws a 400 StatusError for a bare separator or an unknown escape. */

@@ -10,7 +10,7 @@ export interface Selector {
   matches(labels: Labels | undefined): boolean;
   /** Selects everything. */
   readonly empty: boolean;
-  /** Selects nothing, whatever the labels. */
+  /** The selector that no object matches. */
   readonly nothing: boolean;
   /** Sorted by key; empty for `everything` and `nothing`. */
   readonly requirements: readonly Requirement[];
@@ -47,10 +47,10 @@ class RequirementsSelector implements Selector {
   }
 }
 
-/** Requirements joined by "and". */
+/** The selector of objects that meet all of these requirements. */
 export const selectorOf = (terms: readonly Requirement[]): Selector => new RequirementsSelector(terms);
 
-/** Matches every object. */
+/** The selector that every object matches. */
 export const everything: Selector = selectorOf([]);
 
 /** Matches no object. */

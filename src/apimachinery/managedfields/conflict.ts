@@ -5,13 +5,13 @@ import { fieldErrorsMax } from '../field/index.ts';
 import { type FieldSet, paths } from './field-set.ts';
 import { type Identity, identityOf } from './managed.ts';
 
-/** What one owner would lose. */
+/** The fields that one other owner would lose by an apply. */
 export interface Conflict {
   owner: Identity;
   set: FieldSet;
 }
 
-/** Thrown inside the room; callers see the StatusError. */
+/** The conflict of an apply inside this room; callers see the StatusError. */
 export class ConflictError extends Error {
   readonly conflicts: readonly Conflict[];
   constructor(conflicts: readonly Conflict[]) {

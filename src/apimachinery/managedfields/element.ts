@@ -12,7 +12,7 @@ const json = (value: unknown): string => {
 
 export const valueElement = (value: unknown): string => `v:${json(value)}`;
 
-/** `keys` in name order. */
+/** The element of a list item that is known by its keys, which are put in the order of their names. */
 export function keyElement(keys: readonly (readonly [string, unknown])[]): string {
   let text = 'k:{';
   for (const [name, value] of keys) text += `${text === 'k:{' ? '' : ','}${json(name)}:${json(value)}`;

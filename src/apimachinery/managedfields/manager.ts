@@ -23,7 +23,7 @@ import { ShapeError } from './typed.ts';
 import { Updater, type VersionedType } from './updater.ts';
 import { problemText, shapeProblems } from './validate.ts';
 
-/** Who writes, and when. */
+/** Who writes an object, and when. */
 export interface Writer {
   /** '' counts as 'unknown'. */
   manager: string;

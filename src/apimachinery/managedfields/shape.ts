@@ -102,7 +102,7 @@ export function zeroObject(table: SchemaTable, typeName: string | undefined): Re
   return out;
 }
 
-/** Compiles types of one table, each once. */
+/** Compiles the types of one table, each of them once. */
 export class ShapeCompiler {
   readonly #table: SchemaTable;
   readonly #types = new Map<string, Shape>();

@@ -73,7 +73,7 @@ function listProblems(list: ListShape, items: readonly unknown[], path: string):
   return problems;
 }
 
-/** Everything about a value that does not fit. */
+/** All that does not fit in a value of that shape. */
 export function shapeProblems(shape: Shape, value: unknown, path = ''): ShapeProblem[] {
   if (value === null || value === undefined) return [];
   const form = value instanceof ForeignValue && shape.scalar !== undefined ? 'scalar' : formOf(shape, value);

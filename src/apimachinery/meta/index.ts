@@ -69,7 +69,7 @@ export interface KubeList<T extends KubeObject = KubeObject> {
   items: T[];
 }
 
-/** `group` is '' for the core group. */
+/** What an object is. `group` is '' for the core group. */
 export interface GroupVersionKind {
   group: string;
   version: string;
@@ -89,7 +89,7 @@ export interface NamespacedName {
   name: string;
 }
 
-/** 'apps/v1' from ('apps', 'v1'), 'v1' from ('', 'v1'). */
+/** The `apiVersion` of a group and version: 'apps/v1', or 'v1' in the core group. */
 export const apiVersionOf = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`);
 
 /** The inverse of `apiVersionOf`; a string without '/' is a version of the core group. */
@@ -107,7 +107,7 @@ export function readApiVersion(text: string): string | undefined {
   return text === '/' ? '' : apiVersionOf(group, version);
 }
 
-/** 'namespace/name', or 'name' without a namespace: upstream's cache key. */
+/** The key of an object in caches, which is upstream's: 'namespace/name', or 'name' without a namespace. */
 export const keyOf = (meta: { namespace?: string; name?: string }): string =>
   meta.namespace ? `${meta.namespace}/${meta.name ?? ''}` : (meta.name ?? '');
 
@@ -120,10 +120,10 @@ export function splitKey(key: string): NamespacedName {
 export const controllerOf = (meta: ObjectMeta): OwnerReference | undefined =>
   meta.ownerReferences?.find((owner) => owner.controller);
 
-/** RFC 3339 with seconds (metav1.Time). */
+/** A time in RFC 3339 with whole seconds, as metav1.Time has it. */
 export const formatTime = (unixMs: number): string => `${new Date(unixMs).toISOString().slice(0, -5)}Z`;
 
-/** RFC 3339 with microseconds (metav1.MicroTime). */
+/** A time in RFC 3339 with microseconds, as metav1.MicroTime has it. */
 export const formatMicroTime = (unixMs: number): string => new Date(unixMs).toISOString().replace(/\.(\d{3})Z$/, '.$1000Z');
 
 /** The selector as objects write it (metav1.LabelSelector). */

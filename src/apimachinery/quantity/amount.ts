@@ -10,7 +10,7 @@ export const compact = (value: bigint): Unscaled => (value <= safe && value >= -
 
 const powers = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
 
-/** Computes unscaled * 10^exponent for exponent >= 0. */
+/** Computes unscaled * 10^exponent for an exponent of 0 or more. */
 export function timesPowerOfTen(unscaled: Unscaled, exponent: number): Unscaled {
   if (exponent === 0) return unscaled;
   const power = powers[exponent];

@@ -70,7 +70,7 @@ function skipBreaks(text: string, at: number): number {
   return next;
 }
 
-/** Standard base64 with padding. */
+/** Encodes bytes in standard base64, with padding. */
 export function encodeBase64(bytes: Uint8Array): string {
   const pieces: string[] = [];
   let piece = '';

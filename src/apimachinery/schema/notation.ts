@@ -30,7 +30,7 @@ const goNames: Partial<Record<FieldSchema['type'], string>> = {
   any: 'interface {}',
 };
 
-/** 'v1.PodSpec' from 'io.k8s.api.core.v1.PodSpec'. */
+/** The short name of a type: `v1.PodSpec` for `io.k8s.api.core.v1.PodSpec`. */
 export const goNameOf = (typeName: string): string =>
   typeName.slice(typeName.lastIndexOf('.', typeName.lastIndexOf('.') - 1) + 1);
 

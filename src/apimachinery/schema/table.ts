@@ -3,7 +3,7 @@ import { apiVersionOf, parseApiVersion } from '../meta/index.ts';
 import { parseType } from './notation.ts';
 import type { SchemaTable, TypeSchema } from './types.ts';
 
-/** The form of src/api/schema.gen.json. */
+/** The form of the file src/api/schema.gen.json. */
 export interface SchemaFile {
   source: string;
   version: string;

@@ -35,7 +35,7 @@ export interface DeleteOptions {
   dryRun?: string[];
 }
 
-/** One request on a resource. */
+/** One request on a resource, for whatever carries it to an apiserver. */
 export interface ApiCall {
   verb: Verb;
   group: string;
@@ -60,7 +60,7 @@ export interface WatchCall {
   options?: CallOptions & { allowWatchBookmarks?: boolean; sendInitialEvents?: boolean; timeoutSeconds?: number };
 }
 
-/** A running watch. */
+/** The events of one running watch. */
 export interface WatchStream<T extends KubeObject = KubeObject> {
   /**
    * Calls `handler` once per event, in revision order; `end` exactly once when the stream is over (`error` is set unless it ended by

@@ -84,7 +84,7 @@ function parseIPv6(text: string): IPAddress | undefined {
 /** Reads an address tolerantly; undefined when the text is not an address. Zones are refused. */
 export const parseIP = (text: string): IPAddress | undefined => (text.includes(':') ? parseIPv6(text) : parseIPv4(text));
 
-/** Reads `address/length` tolerantly. */
+/** Reads `address/length` as tolerantly as `parseIP` reads addresses; undefined where the text is no such range. */
 export function parseCIDR(text: string): IPPrefix | undefined {
   const slash = text.indexOf('/');
   if (slash < 0) return undefined;

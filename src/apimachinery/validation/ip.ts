@@ -18,7 +18,7 @@ export function validateLegacyIP(path: Path, value: string, strict: boolean, old
   return problems.length > 0 && old.includes(value) ? [] : problems;
 }
 
-/** An address in canonical form. */
+/** Requires an IP address in its canonical form. */
 export function validateIP(path: Path, value: string): FieldError[] {
   const ip = parseIP(value);
   if (ip === undefined) return [notAnIP(path, value)];
@@ -45,7 +45,7 @@ export function validateLegacyCIDR(path: Path, value: string, strict: boolean, o
   return problems.length > 0 && old.includes(value) ? [] : problems;
 }
 
-/** A prefix in canonical form. */
+/** Requires a range `address/length` in its canonical form. */
 export function validateCIDR(path: Path, value: string): FieldError[] {
   const prefix = parseCIDR(value);
   if (prefix === undefined) return [notACIDR(path, value)];
@@ -64,7 +64,7 @@ export function validateInterfaceAddress(path: Path, value: string): FieldError[
   return canonical === value ? [] : [invalid(path, value, `must be in canonical form (${quote(canonical)})`)];
 }
 
-/** Warnings for a valid address in an unusual spelling. */
+/** The warnings for an address that is valid and unusually written. */
 export function ipWarnings(path: Path, value: string): string[] {
   const ip = parseIP(value);
   if (ip === undefined) return [];

@@ -1,7 +1,7 @@
 // The grammars of names (k8s.io/apimachinery/pkg/util/validation). Each check returns the problems as messages: none means valid.
 import { byteLength, emptyError, inclusiveRangeError, maxBytesError, maxLenError, regexError } from './texts.ts';
 
-/** Problems with a name; empty when it is valid. */
+/** What is wrong with a name; empty where it is valid. */
 export type Problems = string[];
 
 const whole = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`);
@@ -45,7 +45,7 @@ const caselessRegex = new RegExp(`^(?:${subdomain})$`, 'i');
 const caselessMessage =
   "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
 
-/** A subdomain in either case. */
+/** Says why a name is no DNS subdomain, with letters in either case. */
 export function isDNS1123SubdomainCaseless(value: string): Problems {
   const problems: Problems = [];
   if (byteLength(value) > dns1123SubdomainMaxLength) problems.push(maxBytesError(dns1123SubdomainMaxLength));
@@ -69,7 +69,7 @@ const wildcardRegex = whole(wildcard);
 const wildcardMessage =
   "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
 
-/** `*.` and a subdomain. */
+/** Says why a name is not `*.` and a DNS subdomain. */
 export function isWildcardDNS1123Subdomain(value: string): Problems {
   return limited(value, wildcardRegex, () => regexError(wildcardMessage, wildcard, '*.example.com'));
 }

@@ -32,14 +32,14 @@ export interface WriteOptions {
   fieldValidation?: string;
 }
 
-/** CreateOptions and UpdateOptions. */
+/** Checks what CreateOptions and UpdateOptions have in common. */
 export const validateWriteOptions = (options: WriteOptions): FieldError[] => [
   ...validateFieldManager(options.fieldManager ?? '', root('fieldManager')),
   ...validateDryRun(options.dryRun, root('dryRun')),
   ...validateFieldValidation(options.fieldValidation ?? '', root('fieldValidation')),
 ];
 
-/** PatchOptions; `apply`: the patch is a server-side apply. */
+/** Checks PatchOptions; `apply` says that the patch is a server-side apply. */
 export function validatePatchOptions(options: WriteOptions & { force?: boolean }, apply: boolean): FieldError[] {
   const errors: FieldError[] = [];
   if (apply && (options.fieldManager ?? '') === '') errors.push(required(root('fieldManager'), 'is required for apply patch'));

@@ -2,7 +2,7 @@
 
 const ascii = /^[ -~\t\r\n]*$/;
 
-/** Length in UTF-8 bytes: what upstream's limits count. */
+/** The length of a text in UTF-8 bytes, which upstream's limits count. */
 export function byteLength(text: string): number {
   if (ascii.test(text)) return text.length;
   let bytes = 0;
@@ -13,7 +13,7 @@ export function byteLength(text: string): number {
   return bytes;
 }
 
-/** Longer than names may be. */
+/** What is said of a name that is longer than it may be. */
 export const maxLenError = (length: number): string => `must be no more than ${length} characters`;
 
 /** The message about a text that is too long, as newer checks (label keys and values) word it. */

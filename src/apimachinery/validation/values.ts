@@ -66,7 +66,7 @@ const envVarName = rule(
   'MyEnvName1',
 );
 
-/** The rule before RelaxedEnvironmentVariableValidation. */
+/** Says why a text is no name of an environment variable, by the rule before RelaxedEnvironmentVariableValidation. */
 export const isEnvVarName = (value: string): Problems => [...envVarName(value), ...dotDotProblems(value)];
 
 /** Printable ASCII without '=': the rule since RelaxedEnvironmentVariableValidation is on. */
@@ -125,7 +125,7 @@ export function validateFullyQualifiedDomainName(path: Path, name: string): Fiel
 const httpPath = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const httpPathRegex = new RegExp(`^${httpPath}$`);
 
-/** `acme.io/foo`, the path free within what a URL allows. */
+/** Requires a text such as `acme.io/foo`, whose path is free within what a URL allows. */
 export function validateDomainPrefixedPath(path: Path, value: string): FieldError[] {
   if (value === '') return [required(path, '')];
   const slash = value.indexOf('/');

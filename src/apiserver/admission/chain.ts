@@ -3,7 +3,7 @@ import type { AdmissionPlugin } from '../registry/generic/admission.ts';
 import type { PluginContext, PluginDefinition } from './plugin.ts';
 import { plugins } from './plugins/index.ts';
 
-/** Every plugin upstream has, in the order they run. */
+/** The names of all plugins that upstream has, in the order in which they run. */
 export const orderedPluginNames = [
   'AlwaysAdmit',
   'NamespaceAutoProvision',

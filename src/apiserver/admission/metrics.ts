@@ -77,7 +77,7 @@ export function measuredChain(chain: AdmissionChain, metrics: Metrics, clock: Cl
   return { admit: step('admit'), validate: step('validate') };
 }
 
-/** One webhook that was asked. */
+/** How the call of one webhook ended, for the metrics. */
 export interface ObservedCall {
   name: string;
   operation: string;

@@ -1,7 +1,7 @@
 // Which of several objects marked as the default one counts: the newest, then the first by name (pkg/volume/util, networking).
 import type { KubeObject } from '#apimachinery/meta';
 
-/** Undefined when none has one of the annotations set to "true". */
+/** The newest object that one of the annotations makes the default ("true"); undefined where none is. */
 export function newestDefault<T extends KubeObject>(objects: readonly T[], annotations: readonly string[]): T | undefined {
   const created = ({ metadata }: T): string => metadata.creationTimestamp ?? '';
   return objects

@@ -8,7 +8,7 @@ import type { ClusterWriter } from '../registry/writer.ts';
 import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
 import type { WebhookReach } from '../outbound/webhook-client.ts';
 
-/** What plugins may use. */
+/** What the apiserver gives its admission plugins to work with. */
 export interface PluginContext {
   cluster: ReadOnlyCluster;
   /** For the few that write: quota usage. */
@@ -24,7 +24,7 @@ export interface PluginContext {
   metrics?: Metrics;
 }
 
-/** Flags and configuration of plugins. */
+/** What flags and configuration files say to admission plugins. */
 export interface PluginOptions {
   /** `--default-not-ready-toleration-seconds`, default 300. */
   notReadyTolerationSeconds: number;
@@ -62,7 +62,7 @@ export function requestName({ name, object }: AdmissionRequest): string {
   return name || object?.metadata.name || object?.metadata.generateName || 'Unknown';
 }
 
-/** 403 `pods "x" is forbidden: why`. */
+/** The error by which a plugin refuses a request: 403 `pods "x" is forbidden: why`. */
 export const deny = (request: AdmissionRequest, why: string): StatusError =>
   forbidden({ group: request.group, resource: request.resource }, requestName(request), why);
 
@@ -70,7 +70,7 @@ export const deny = (request: AdmissionRequest, why: string): StatusError =>
 export const isFor = (request: AdmissionRequest, group: string, resource: string, subresource = ''): boolean =>
   request.resource === resource && request.group === group && request.subresource === subresource;
 
-/** `handles` for a set of operations. */
+/** Makes the `handles` of a plugin that is asked about these operations. */
 export const handling =
   (...operations: AdmissionRequest['operation'][]): AdmissionPlugin['handles'] =>
   (operation) =>

@@ -20,7 +20,7 @@ function covers(wide: Toleration, narrow: Toleration): boolean {
   return (wide.operator ?? 'Equal') === 'Equal' && narrow.operator === 'Equal' && (narrow.value ?? '') === (wide.value ?? '');
 }
 
-/** Both lists without what another entry makes redundant. */
+/** Both lists as one, without entries that another one makes redundant. */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = [...first, ...second];
   const merged: Toleration[] = [];

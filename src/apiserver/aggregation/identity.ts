@@ -4,7 +4,7 @@ import type { UserInfo } from '../request/request.ts';
 
 export type Headers = Record<string, string | readonly string[]>;
 
-/** The aggregator itself. */
+/** The user as which the aggregator itself asks. */
 export const aggregatorUser: UserInfo = { name: 'system:kube-aggregator', groups: ['system:masters'] };
 
 /** A key of `extra` as a part of a header's name (RFC 9110 token); capitals and everything else are %-escaped. */

@@ -25,7 +25,7 @@ export interface Remote {
   insecure: boolean;
 }
 
-/** Undefined: served here. */
+/** The server that an APIService names; undefined where this apiserver serves the API itself. */
 export function remoteFrom({ metadata, spec, status }: APIService): Remote | undefined {
   if (!spec?.service) return undefined;
   const { group = '', version = '', caBundle, insecureSkipTLSVerify = false } = spec;

@@ -2,7 +2,10 @@
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '#api/apiextensions/v1';
 import { compareVersions } from './versions.ts';
 
-/** Undefined: the version is not deprecated. The definition's own words, or a hint at the best later version that is served and not deprecated. */
+/**
+ * What clients are told of a deprecated version: the definition's own words, or a hint at the best later version that is served and not
+ * deprecated. Undefined for any other version.
+ */
 export function deprecationOf(crd: CustomResourceDefinition, version: CustomResourceDefinitionVersion): string | undefined {
   if (!version.deprecated) return undefined;
   if (version.deprecationWarning !== undefined) return version.deprecationWarning;

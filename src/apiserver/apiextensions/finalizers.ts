@@ -4,7 +4,7 @@ import { isQualifiedName } from '#apimachinery/validation';
 
 const standard = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
-/** Warnings of the finalizers that `before` did not have. */
+/** The warnings of finalizers that `before` did not have. */
 export function finalizerWarnings({ finalizers = [] }: ObjectMeta, before: ObjectMeta | undefined): string[] {
   const added = [...new Set(finalizers)].filter((name) => !before?.finalizers?.includes(name)).sort();
   return added.flatMap((name) => {

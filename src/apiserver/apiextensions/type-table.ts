@@ -21,7 +21,7 @@ const listTypeOf = ({ 'x-kubernetes-list-type': type }: JSONSchemaProps): 'set' 
 const keepsUnknown = (value: JSONSchemaProps): boolean =>
   value['x-kubernetes-preserve-unknown-fields'] === true || value.additionalProperties === true;
 
-/** `rootType` names the object itself in the table. */
+/** Makes the table of types of a custom resource, in which `rootType` names the object itself. */
 export function customTypeTable(builtin: SchemaTable, rootType: string, schema: JSONSchemaProps): SchemaTable {
   const types = new Map<string, TypeSchema>();
   const optional = { number: 0, omitempty: true, pointer: true } as const;

@@ -1,6 +1,9 @@
 // The order of API versions by their names.
 
-/** Newest first, stable before beta before alpha (k8s.io/apimachinery/pkg/version, CompareKubeAwareVersionStrings). */
+/**
+ * Compares two versions so that the newest is first, and stable comes before beta before alpha (k8s.io/apimachinery/pkg/version,
+ * CompareKubeAwareVersionStrings).
+ */
 export function compareVersions(left: string, right: string): number {
   const parse = (text: string): [number, number, number] | undefined => {
     const parts = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(text);

@@ -16,7 +16,7 @@ import { webhookSink } from './webhook-sink.ts';
 
 export const auditModes = ['batch', 'blocking', 'blocking-strict'] as const;
 
-/** What both backends have. */
+/** The options that both audit backends, log and webhook, have. */
 export interface BackendOptions {
   /** One of `auditModes`. */
   mode: string;
@@ -96,7 +96,7 @@ export function auditProblems({ log, webhook }: AuditOptions): string[] {
   return all.filter((problem) => problem !== undefined);
 }
 
-/** Undefined where no file is named. Rejects in upstream's words. */
+/** Reads the audit policy; undefined where no file is named. Rejects in upstream's words. */
 export async function loadAuditPolicy(path: string, logger: Logger): Promise<Policy | undefined> {
   if (path === '') return undefined;
   const failed = (why: string): Error => new Error(`loading audit policy file: ${why}`);
@@ -137,7 +137,7 @@ function stacked(
   return truncate ? truncatingSink(sink, { eventBytesMax, batchBytesMax }, lost) : sink;
 }
 
-/** Undefined: nothing is recorded. Rejects with an Error in upstream's words. */
+/** Opens the audit log that the options ask for; undefined where nothing is recorded. Rejects with an Error in upstream's words. */
 export async function openAudit(
   options: AuditOptions,
   { clock, rng, logger, metrics }: AuditDeps,

@@ -30,7 +30,7 @@ export function allStored(answers: readonly (boolean | Promise<boolean>)[]): boo
   return waiting.length === 0 ? now : Promise.all(waiting).then((all) => now && all.every(Boolean));
 }
 
-/** Several places at once. */
+/** Makes one sink of several, each of which gets all events. */
 export function unionSink(sinks: readonly AuditSink[]): AuditSink {
   const [only] = sinks;
   if (only && sinks.length === 1) return only;
@@ -42,7 +42,7 @@ export function unionSink(sinks: readonly AuditSink[]): AuditSink {
   };
 }
 
-/** `--audit-*-mode=blocking`: requests wait, but do not fail. */
+/** Makes the sink of `--audit-*-mode=blocking`: requests wait for it, but do not fail with it. */
 export const ignoringErrors = (inner: AuditSink): AuditSink => ({
   process(events) {
     const answer = inner.process(events);

@@ -10,10 +10,10 @@ import { createStaticTokenAuthenticator } from './token-file.ts';
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup, withGroup } from './users.ts';
 import { type CertificateVerifier, createX509Authenticator } from './x509.ts';
 
-/** `--anonymous-auth`: false, true (everything), or only on these paths. */
+/** Where requests without credentials are let in: nowhere (false), everywhere (true), or only on these paths. */
 export type AnonymousAccess = boolean | { paths: readonly string[] };
 
-/** Health and version need no credential; everything else does. */
+/** The paths that need no credentials by default: those of health and of the version. */
 export const defaultAnonymous: AnonymousAccess = { paths: ['/healthz', '/livez', '/readyz', '/version'] };
 
 export interface AuthenticationOptions {
@@ -71,7 +71,7 @@ function groupAdder(): (user: UserInfo) => UserInfo {
   };
 }
 
-/** Builds the chain. */
+/** Builds the chain of authenticators that the options ask for. */
 export function createAuthentication(options: AuthenticationOptions): Authentication {
   const { apiAudiences, tokens } = options;
   const loopback = audienceAgnostic(createStaticTokenAuthenticator(options.loopbackTokens ?? new Map()), apiAudiences);

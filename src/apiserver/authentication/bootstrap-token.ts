@@ -28,7 +28,7 @@ function expired(secret: Secret, nowMs: number): boolean {
   return Number.isNaN(at) || nowMs > at;
 }
 
-/** Knows the tokens of the secrets `bootstrap-token-<id>`. */
+/** Makes the authenticator that knows the tokens in Secrets `bootstrap-token-<id>`. */
 export function createBootstrapTokenAuthenticator(cluster: ReadOnlyCluster, now: () => number): TokenAuthenticator {
   return {
     authenticateToken(token) {

@@ -9,7 +9,7 @@ export function headerValues(headers: Headers, name: string): readonly string[] 
   return typeof value === 'string' ? [value] : value;
 }
 
-/** The first value, or ''. */
+/** The first value of a header, or ''. */
 export const headerValue = (headers: Headers, name: string): string => headerValues(headers, name)[0] ?? '';
 
 /** A key of `extra` from a header name: lower case, %-escapes decoded where they are well-formed. */

@@ -6,7 +6,7 @@ import type { RequestAuthenticator } from './types.ts';
 import { headerValue, headerValues, unescapeKey } from './headers.ts';
 import type { CertificateVerifier } from './x509.ts';
 
-/** Flags `--requestheader-*`. Header names in any case. */
+/** What the flags `--requestheader-*` say. Header names are in any case. */
 export interface RequestHeaderOptions {
   verifier: CertificateVerifier;
   /** Empty: any name signed by the authority. */
@@ -31,7 +31,7 @@ function extraOf(source: Credentials, prefixes: readonly string[]): Record<strin
   return extra;
 }
 
-/** Authenticates by the front proxy's headers. */
+/** Makes the authenticator that believes the headers of a front proxy. */
 export function createRequestHeaderAuthenticator(options: RequestHeaderOptions): RequestAuthenticator {
   const names = lower(options.usernameHeaders);
   const uids = lower(options.uidHeaders);

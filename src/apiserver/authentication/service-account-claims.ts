@@ -10,7 +10,7 @@ export interface ObjectRef {
   uid?: string;
 }
 
-/** The private claim `kubernetes.io`. */
+/** The private claim `kubernetes.io` of a service account's token. */
 export interface KubernetesClaims {
   namespace?: string;
   serviceaccount?: ObjectRef;

@@ -135,7 +135,7 @@ const issuerOf = (token: string): unknown => {
   }
 };
 
-/** Knows the tokens of its issuers, of secrets too. */
+/** Makes the authenticator that knows the tokens of service accounts, those in Secrets, too. */
 export function createServiceAccountAuthenticator(options: ServiceAccountTokenOptions): TokenAuthenticator {
   const { cluster, keys, apiAudiences, now } = options;
   const issuers = new Set<unknown>([...options.issuers, legacyIssuer]);

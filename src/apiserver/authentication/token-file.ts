@@ -31,7 +31,7 @@ export function parseTokenFile(text: string, path: string): Map<string, UserInfo
   return users;
 }
 
-/** Knows a fixed set of tokens. */
+/** Makes the authenticator that knows the tokens of a file. */
 export function createStaticTokenAuthenticator(users: ReadonlyMap<string, UserInfo>): TokenAuthenticator {
   const answers = new Map<string, AuthenticatedUser>([...users].map(([token, user]) => [token, { user }]));
   return { authenticateToken: (token) => answers.get(token) };

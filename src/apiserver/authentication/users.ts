@@ -11,7 +11,7 @@ export const unauthenticatedGroup = 'system:unauthenticated';
 export const apiserverUser = 'system:apiserver';
 export const serviceAccountsGroup = 'system:serviceaccounts';
 
-/** Keys of `extra`. */
+/** The names under which a user's `extra` tells of a token and of what it is bound to. */
 export const extraKeys = {
   credentialId: 'authentication.kubernetes.io/credential-id',
   podName: 'authentication.kubernetes.io/pod-name',

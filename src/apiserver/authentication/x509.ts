@@ -98,7 +98,7 @@ export function userOfCertificate(certificate: ParsedCertificate): UserInfo | un
   };
 }
 
-/** Authenticates by client certificate. */
+/** Makes the authenticator that knows users by their client certificates. */
 export function createX509Authenticator(verifier: CertificateVerifier): RequestAuthenticator {
   // One user object for each certificate: later stages key their caches by it.
   const users = new WeakMap<ParsedCertificate, AuthenticatedUser>();

@@ -8,7 +8,7 @@ export const limits = {
 /** Single permissions of rules that are compared one by one before somebody may grant them, and comparisons without a pause. */
 export const grantsMax = 20_000;
 export const looksPerStep = 2_000;
-/** Conditions of one webhook. */
+/** The most match conditions that one webhook may have. */
 export const matchConditionsMax = 64;
 /** Answers of a webhook that are remembered, and how long what was asked may be for that. */
 export const reviewsMax = 8192;

@@ -1,7 +1,7 @@
 // The objects a pod's node has to read for it (pkg/api/v1/pod visitors, pkg/api/v1/persistentvolume).
 import type { Container, PersistentVolume, Pod, Volume } from '#api/core/v1';
 
-/** `secrets/ns/name` and so on. */
+/** The name of an object that a pod refers to: `secrets/ns/name`. */
 export type Reference = string;
 
 export const reference = (resource: string, namespace: string, name: string): Reference => `${resource}/${namespace}/${name}`;

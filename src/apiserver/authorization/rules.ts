@@ -62,7 +62,7 @@ export class CompiledRule {
 const compiled = new WeakMap<readonly PolicyRule[], readonly CompiledRule[]>();
 const none: readonly CompiledRule[] = [];
 
-/** Compiles a role's rules, once for each (frozen) list. */
+/** Compiles the rules of a role; each list, which is frozen, is compiled once. */
 export function compileRules(rules: readonly PolicyRule[] | undefined): readonly CompiledRule[] {
   if (!rules) return none;
   const known = compiled.get(rules);

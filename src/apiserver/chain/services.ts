@@ -10,7 +10,7 @@ import type { Incoming } from './incoming.ts';
 import type { Seats } from './links/limit.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Other API servers behind this one. */
+/** The other API servers behind this one. */
 export interface RemoteServers {
   /** Undefined: the request is served here. */
   serve(request: Incoming): Promise<Outcome> | undefined;

@@ -28,7 +28,7 @@ export const fromFacts = (facts: BuiltinResource): DiscoveredResource => ({
   ...(facts.storageVersionHash !== undefined && { storageVersionHash: facts.storageVersionHash }),
 });
 
-/** `/api` in the legacy form. */
+/** The document at `/api` in its legacy form. */
 export const legacyVersions = (address: string): object => ({
   kind: 'APIVersions',
   versions: ['v1'],
@@ -41,20 +41,20 @@ const groupOf = (group: string, versions: readonly string[]): object => ({
   preferredVersion: groupVersion(group, versions[0] ?? ''),
 });
 
-/** `/apis` in the legacy form. */
+/** The document at `/apis` in its legacy form. */
 export const legacyGroups = (groups: readonly ServedGroup[]): object => ({
   kind: 'APIGroupList',
   apiVersion: 'v1',
   groups: groups.filter(({ group }) => group !== '').map(({ group, versions }) => groupOf(group, versions)),
 });
 
-/** `/apis/<group>`; undefined: not served. */
+/** The document at `/apis/<group>`; undefined where the group is not served. */
 export function legacyGroup(groups: readonly ServedGroup[], name: string): object | undefined {
   const found = name === '' ? undefined : groups.find(({ group }) => group === name);
   return found && { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(found.group, found.versions) };
 }
 
-/** `/apis/<group>/<version>` and `/api/v1`; undefined: not served. */
+/** The document at `/apis/<group>/<version>` or `/api/v1`; undefined where that is not served. */
 export function legacyResources(table: ResourceTable, group: string, version: string): object | undefined {
   const resources = table.discovered(group, version);
   if (!resources) return undefined;

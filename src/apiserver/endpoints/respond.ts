@@ -45,7 +45,7 @@ export const inVersion = (resource: ServedResource, stored: StoredObject): Store
 const protobufOf = (schema: SchemaTable, stored: StoredObject): Buffer =>
   stored.form('protobuf', ({ object }) => Buffer.from(encodeProtobuf(schema, object)));
 
-/** Any value in an encoding. */
+/** Encodes any value as was agreed with the client. */
 export function encodeValue(schema: SchemaTable, value: object, { encoding, pretty }: Negotiated): Buffer {
   if (encoding === 'yaml') return Buffer.from(formatYaml(value));
   if (encoding === 'protobuf') {
@@ -77,7 +77,7 @@ function packedOnce(body: Buffer): Buffer {
   return packed;
 }
 
-/** `shared`: the body is sent to many. */
+/** Sends a body. `shared` says that the same bytes are sent to many. */
 export function sendBytes(
   answer: Answer,
   status: number,
@@ -162,7 +162,7 @@ export function sendStored(
   }
 }
 
-/** A Table without its rows. */
+/** The Table of a resource, still without its rows. */
 export const tableHead = (
   resource: ServedResource,
   { apiVersion }: Negotiated,

@@ -43,7 +43,7 @@ export interface NamedPaths {
   decisions?(query: string, user: UserInfo, signal: AbortSignal): Promise<object>;
 }
 
-/** The end of the chain. */
+/** Makes the end of the chain, which finds what serves a request. */
 export function createRoute(context: ServerContext, named: NamedPaths): Next {
   const slis = sliMetrics(() => named.health.lists());
   const other = async (request: Incoming): Promise<Outcome> => {

@@ -46,7 +46,7 @@ const printerOf = (resource: ServedResource): Printer<KubeObject> => resource.de
 
 export const columnsOf = (resource: ServedResource): Required<Column>[] => describeColumns(printerOf(resource).columns);
 
-/** Columns with all that a Table says of them. */
+/** The columns with all that a Table says of them. */
 export const describeColumns = (columns: readonly Column[]): Required<Column>[] =>
   columns.map(({ name, type, format = '', description = '', priority = 0 }) => ({
     name,

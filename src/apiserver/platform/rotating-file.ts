@@ -171,7 +171,7 @@ export class RotatingFile implements LineWriter {
   }
 }
 
-/** `-`: standard output. */
+/** The writer of a log that goes to standard output, which flags call `-`. */
 export const standardOutput: LineWriter = {
   write: (lines) =>
     new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ export { PassThrough, pipeline, Readable, Transform, Writable };
 
 const fastest = { level: constants.Z_BEST_SPEED };
 
-/** Small bytes, compressed at once. */
+/** Compresses a small body at once, in this thread. */
 export const gzipped = (bytes: Uint8Array): Buffer => gzipSync(bytes, fastest);
 
 /** A compressor whose work is done on other threads. */

@@ -4,5 +4,5 @@ const warnings: Readonly<Record<string, string | undefined>> = {
   'v1 ComponentStatus': 'v1 ComponentStatus is deprecated in v1.19+',
 };
 
-/** `apiVersion` as 'v1' or 'apps/v1'. */
+/** What clients are told of a deprecated kind; undefined for all others. `apiVersion` is written as 'v1' or 'apps/v1'. */
 export const deprecationWarning = (apiVersion: string, kind: string): string | undefined => warnings[`${apiVersion} ${kind}`];

@@ -39,7 +39,7 @@ export interface SpecialContext {
   connection?: RawExchange | undefined;
 }
 
-/** `handled`: the endpoint answered through `connection` itself. */
+/** The answer of a special endpoint, or `handled` where it has answered through `connection` itself. */
 export type SpecialAnswer = { status: number; object: KubeObject } | 'handled';
 
 /**

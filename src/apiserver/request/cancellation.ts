@@ -1,7 +1,7 @@
 // The end of a request before its answer: whoever asked is gone, or its time is over. Most requests end well and are never asked about it, so
 // the signal is made when first asked for.
 
-/** No answer reaches whoever asked: the connection is gone. */
+/** The connection of whoever asked is gone, so that no answer reaches them. */
 export class NoAnswerError extends Error {
   override name = 'NoAnswerError';
 }

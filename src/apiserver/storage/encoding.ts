@@ -63,7 +63,7 @@ export function spliceVersion(stored: Uint8Array, offset: number, version: numbe
 }
 const newline = 0x0a;
 
-/** Any bytes as a line. */
+/** The bytes with a newline behind them. */
 export const lineOf = (bytes: Buffer): Buffer => Buffer.concat([bytes, newlineBytes]);
 const newlineBytes = Buffer.from([newline]);
 

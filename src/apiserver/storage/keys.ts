@@ -17,13 +17,13 @@ const special: Record<string, string> = {
 export const builtinPrefix = (group: string, resource: string): string =>
   `${registryPrefix}${special[`${group}/${resource}`] ?? resource}/`;
 
-/** `/registry/example.com/widgets/`: custom resources carry their group. */
+/** The prefix of a custom resource's keys, which have its group: `/registry/example.com/widgets/`. */
 export const customPrefix = (group: string, resource: string): string => `${registryPrefix}${group}/${resource}/`;
 
 export const objectKey = (prefix: string, namespace: string, name: string): string =>
   namespace === '' ? prefix + name : `${prefix}${namespace}/${name}`;
 
-/** Namespace and name from what follows the prefix. */
+/** The namespace and name in what follows the prefix of a key. */
 export function keyParts(prefix: string, key: string, namespaced: boolean): { namespace: string; name: string } {
   const rest = key.slice(prefix.length);
   if (!namespaced) return { namespace: '', name: rest };

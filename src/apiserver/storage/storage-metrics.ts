@@ -50,7 +50,7 @@ function standing(metrics: Metrics, known: Known, revision: () => number): (grou
   };
 }
 
-/** `revision`: the newest that all caches have. */
+/** Makes the metrics of the storage. `revision` gives the newest one that all caches have. */
 export function storageMetrics(
   metrics: Metrics,
   revision: () => number,

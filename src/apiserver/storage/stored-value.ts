@@ -3,7 +3,7 @@ import { decodeProtobuf } from '#apimachinery/codec';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { SchemaTable } from '#apimachinery/schema';
 
-/** Protobuf is known by its first bytes. */
+/** Reads a stored object, from JSON or from protobuf, which is known by its first bytes. */
 export function decodeStoredValue(schema: SchemaTable, bytes: Uint8Array): UnknownObject {
   if (bytes[0] === 0x6b && bytes[1] === 0x38 && bytes[2] === 0x73) return decodeProtobuf(schema, bytes) as UnknownObject;
   return JSON.parse(Buffer.from(bytes).toString()) as UnknownObject;

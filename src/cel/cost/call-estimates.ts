@@ -5,7 +5,7 @@ import { listCost, structCost } from '../run/call-costs.ts';
 import type { Overload } from '../check/environment.ts';
 import type { Type } from '../types.ts';
 
-/** Characters, bytes, items or entries. */
+/** How large a value may be: in characters, bytes, items or entries. */
 export interface Size {
   min: number;
   max: number;
@@ -32,7 +32,7 @@ export const unknownSize: Size = { min: 0, max: Infinity };
 export const one: Size = { min: 1, max: 1 };
 export const fixedSize = (size: number): Size => ({ min: size, max: size });
 export const union = (a: Size, b: Size): Size => ({ min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) });
-/** Nothing times anything is nothing. */
+/** Multiplies two sizes, of which one may be infinite: 0 times anything is 0. */
 export const times = (a: number, b: number): number => (a === 0 || b === 0 ? 0 : a * b);
 const plus = (a: Size, b: Size): Size => ({ min: a.min + b.min, max: a.max + b.max });
 const product = (a: Size, b: Size): Size => ({ min: times(a.min, b.min), max: times(a.max, b.max) });
@@ -209,6 +209,6 @@ const converted = (size: Size, least: number, most: number): CallEstimate => ({
   result: { min: Math.trunc(size.min * least), max: times(size.max, most) },
 });
 
-/** `args`: the receiver first, where there is one. */
+/** Estimates what a call costs. The first of `args` is the receiver, where there is one. */
 export const estimateCall = (name: string, overload: Overload, args: readonly Argument[]): CallEstimate =>
   estimates.get(name)?.(args, overload) ?? flat;

@@ -25,7 +25,7 @@ export interface AuthorizationDecision {
   error?: string;
 }
 
-/** Answers questions about one user. */
+/** Answers whether one user, who is known to it, may do something. */
 export type AuthorizationSource = (question: AuthorizationQuestion) => AuthorizationDecision;
 
 interface Check {

@@ -209,7 +209,7 @@ const namedFormats = [
   ),
 ];
 
-/** Functions that exist only where expressions make patches. */
+/** The functions that exist only where expressions make patches. */
 export const jsonPatchFunctions = [
   global('jsonpatch.escapeKey', [string], string, (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')),
 ];

@@ -258,7 +258,7 @@ const times = [
   ),
 ];
 
-/** Rows for `functionTable`. */
+/** The functions and operators of standard CEL, as rows for `functionTable`. */
 export const standardFunctions = [...arithmetic, ...comparisons, ...operators, ...sizes, ...strings, ...conversions, ...times];
 
 export const standardTypeNames = [

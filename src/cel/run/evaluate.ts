@@ -42,7 +42,7 @@ export class Run {
 
 type Step = (run: Run) => Value;
 
-/** Closures for a tree. Their failures are `CelError`. */
+/** Makes closures of a tree. They fail with `CelError`. */
 export function compileNode(node: Node, checked: Checked, environment: Environment): Step {
   const compiler = new Compiler(checked, environment);
   return compiler.compile(node);

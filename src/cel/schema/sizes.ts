@@ -55,7 +55,7 @@ const metadata: Sized = {
 
 const known = new WeakMap<SizedShape, Sized | null>();
 
-/** Undefined: CEL does not see such values. */
+/** How large the values of a schema may be; undefined where CEL does not see them. */
 export function sizesOf(schema: SizedShape, isRoot = false): Sized | undefined {
   const found = known.get(schema);
   if (found !== undefined) return found ?? undefined;

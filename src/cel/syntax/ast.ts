@@ -14,7 +14,7 @@ export type Node =
   /** cel.bind, optMap and optFlatMap: a name for the value of an expression. */
   | { kind: 'bind'; at: number; form: 'bind' | 'optMap' | 'optFlatMap'; name: string; value: Node; body: Node };
 
-/** The nodes right below one. */
+/** The nodes directly below a node. */
 export function partsOf(node: Node): readonly Node[] {
   switch (node.kind) {
     case 'literal':

@@ -322,7 +322,7 @@ class Parser {
   }
 }
 
-/** `a.b.c` when the node is nothing but names. */
+/** The name `a.b.c` that a node consists of; undefined where it is anything else. */
 export function structName(node: Node): string | undefined {
   if (node.kind === 'ident') return node.name;
   if (node.kind !== 'select' || node.test || node.optional) return undefined;

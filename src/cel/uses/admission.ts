@@ -33,7 +33,7 @@ const userInfo = objectType('kubernetes.UserInfo', {
   extra: map(string, list(string)),
 });
 
-/** The admission request, as `request`. */
+/** The type of the variable `request`: the admission request. */
 export const requestType = objectType('kubernetes.AdmissionRequest', {
   kind: gvk,
   resource: gvr,

@@ -14,7 +14,7 @@ const fields: Record<string, Type> = {
   allowMultipleAllocations: bool,
 };
 
-/** A device, as `device`. */
+/** The type of the variable `device`. */
 export const deviceType: ObjectType = {
   kind: 'object',
   name: 'DRADevice',

@@ -9,7 +9,7 @@ const objectType = (name: string, fields: Record<string, Type>): ObjectType => (
   field: (field) => (Object.hasOwn(fields, field) ? fields[field] : undefined),
 });
 
-/** A user, as `user`. */
+/** The type of the variable `user`. */
 export const userInfoType = objectType('kubernetes.UserInfo', {
   username: string,
   uid: string,

@@ -6,7 +6,7 @@ import { keysOf, ListValue, memberOf, OpaqueValue, Optional, StructValue, TypeVa
 const isNumber = (value: Value): boolean => typeof value === 'bigint' || typeof value === 'number' || value instanceof Uint;
 const numberOf = (value: Value): bigint | number => (value instanceof Uint ? value.value : (value as bigint | number));
 
-/** Equality: never an error; numbers compare across types. */
+/** Whether two values are equal. That is never an error, and numbers are compared across their types. */
 export function equal(left: Value, right: Value): boolean {
   spendWork(1);
   if (left === right) return true;

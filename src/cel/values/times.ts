@@ -25,7 +25,7 @@ export class Duration {
   }
 }
 
-/** RFC 3339 with any fraction. */
+/** Reads a time in RFC 3339, with any number of digits behind the seconds. */
 export function parseTimestamp(text: string): Timestamp {
   const match =
     text.length > readTextCharsMax
@@ -54,7 +54,7 @@ export function timestampText({ ns }: Timestamp): string {
   return `${head}${fraction}Z`;
 }
 
-/** Seconds with a fraction: `90.5s`. */
+/** A duration as CEL writes it, in seconds with a fraction: `90.5s`. */
 export function durationText({ ns }: Duration): string {
   const size = ns < 0n ? -ns : ns;
   const fraction = size % second;

@@ -45,7 +45,7 @@ export class Optional {
   }
 }
 
-/** Values of libraries: quantities, URLs, addresses. */
+/** The values that libraries bring: quantities, URLs, addresses. */
 export class OpaqueValue {
   readonly type: string;
   readonly content: unknown;
@@ -58,7 +58,7 @@ export class OpaqueValue {
   }
 }
 
-/** What `Name{field: value}` makes. */
+/** The value that an expression `Name{field: value}` makes. */
 export class StructValue extends OpaqueValue {
   readonly fields: ReadonlyMap<string, Value>;
   constructor(type: string, fields: ReadonlyMap<string, Value>) {
@@ -227,7 +227,7 @@ function objectTypeName(value: Exclude<Value, null | boolean | bigint | number |
   return value instanceof ObjectValue ? value.type.name : value.type;
 }
 
-/** Keys of a map or object. */
+/** The keys of a map or object. */
 export function keysOf(value: Value): readonly Key[] | undefined {
   if (value instanceof MapValue) return value.keys;
   return value instanceof ObjectValue ? Object.keys(value.raw) : undefined;

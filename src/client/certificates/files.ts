@@ -22,7 +22,7 @@ export async function readCurrent(dir: string, name: string): Promise<Certificat
   return bytes && splitPem(bytes.toString('utf8'));
 }
 
-/** Keeps the last few. */
+/** Writes a new certificate beside the earlier ones, of which the last few are kept. */
 export async function keepCertificate(dir: string, name: string, pair: CertificateAndKey, nowMs: number): Promise<void> {
   await ensureDir(dir);
   const stamp = new Date(nowMs).toISOString().replace(/[:.]/g, '-').slice(0, 23);

@@ -12,7 +12,7 @@ const reserved = /(^|\.)(kubernetes|k8s)\.io$/;
 /** Whether a provider may not set labels of this key: kubernetes.io, k8s.io and what is below them. */
 const isReserved = (key: string): boolean => key.includes('/') && reserved.test(key.slice(0, key.indexOf('/')));
 
-/** Labels of a Node that is initialised. */
+/** The labels of a Node that is being initialised. */
 export function labelsFrom(metadata: InstanceMetadata, existing: Readonly<Record<string, string>> = {}): Record<string, string> {
   const labels: Record<string, string> = { ...existing };
   for (const { field, beta, stable } of pairs) {

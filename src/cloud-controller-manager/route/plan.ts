@@ -23,7 +23,7 @@ export interface RouteChanges {
   concerned: readonly Node[];
 }
 
-/** How making a route went. */
+/** How it went to make one route. */
 export interface RouteOutcome {
   node: Node;
   cidr: string;

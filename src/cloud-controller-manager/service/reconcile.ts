@@ -29,7 +29,7 @@ export interface ServiceView extends CloudView {
   lastFailure: ViewContext['lastFailure'];
 }
 
-/** Input of the actions. */
+/** What the actions of the service loop are given. */
 export interface BalancerInput {
   service: Service;
   hosts: readonly Node[];

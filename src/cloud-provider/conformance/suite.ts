@@ -5,7 +5,7 @@ import { loadBalancerChecks } from './load-balancers.ts';
 import { routeChecks } from './routes.ts';
 import type { ConformanceCase, ConformanceTarget, ConformanceWorld } from './target.ts';
 
-/** Cases by name. */
+/** The cases of the suite, by their names. */
 export type Checks = Readonly<Record<string, (world: ConformanceWorld, options: { instancesMany: number }) => Promise<void>>>;
 
 const instancesManyDefault = 2_000;

@@ -2,7 +2,7 @@
 import type { Node, Service } from '#api/core/v1';
 import type { CloudProvider } from '../types.ts';
 
-/** One cluster in the account. */
+/** One cluster in the account of the vendor. */
 export interface ConformanceCluster {
   cloud: CloudProvider;
   /** Value of `--cluster-name`. */

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Rng } from '#utils';
 import { Refusal } from '../test-server/request.ts';
 
-/** Text for `save`. */
+/** An account as text, which `save` is given. */
 export const savedText = (account: object): string => JSON.stringify({ version: 1, ...account });
 
 /** What `savedText` was given. Throws for the text of another version of this program. */

@@ -56,7 +56,7 @@ function bodyOf(bytes: Buffer, contentType: string | undefined): unknown {
   }
 }
 
-/** `api` as a function of requests. */
+/** Serves an emulated API by a function of requests, without a connection. */
 export function answeringApi(api: VendorApi): AnsweringApi {
   const dispatch = dispatcher(api.routes, api);
   let count = 0;

@@ -48,13 +48,13 @@ export interface EmulatedBalancer {
   affinityTimeoutSeconds?: number;
 }
 
-/** What has become of one. */
+/** What has become of a load balancer that was asked for. */
 export interface MadeBalancer {
   address: string;
   state: 'provisioning' | 'active' | 'failed';
 }
 
-/** Packets for pods of a machine. */
+/** A route that leads packets for the pods of a machine to it. */
 export interface EmulatedRoute {
   destination: string;
   /** ID of the machine. */

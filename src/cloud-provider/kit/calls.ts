@@ -101,7 +101,7 @@ function forController(failed: CallError): Error {
   return retryAfter(failed.message, Math.min(Math.max(wantedMs, 1_000), throttleMaxMs), failed);
 }
 
-/** Calls of one account. */
+/** Makes the calls of one account, which share its bounds and its back-off. */
 export function createCalls(options: CallsOptions): Calls {
   const { clock, rng = systemRng(), classify = httpFailure, limiter, writeLimiter = limiter, observer } = options;
   const policy = { ...defaultRetryPolicy, ...options.retry };

@@ -15,7 +15,7 @@ export const throttleDefaultMs = 30_000;
 export const throttleMaxMs = 300_000;
 
 export const pagesMax = 1_000;
-/** Things in one list. */
+/** The most items that are read of one list. */
 export const listItemsMax = 100_000;
 
 export const pollEveryMs = 1_000;

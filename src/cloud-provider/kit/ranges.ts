@@ -3,7 +3,7 @@ import { cidrText, type IPPrefix, parseCIDR, parseIP } from '#apimachinery/valid
 
 export type AddressFamily = 'IPv4' | 'IPv6';
 
-/** Undefined: it is no address. */
+/** The family of an address; undefined where the text is none. */
 export function familyOf(address: string): AddressFamily | undefined {
   const parsed = parseIP(address);
   if (!parsed || parsed.leadingZeros) return undefined;

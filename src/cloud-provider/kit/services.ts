@@ -2,7 +2,7 @@
 import type { Service, ServicePort } from '#api/core/v1';
 import type { CloudClient } from '../types.ts';
 
-/** `namespace/name`, as tags and descriptions in clouds have it. */
+/** A Service as tags and descriptions in clouds name it: `namespace/name`. */
 export const serviceKey = ({ metadata }: Service): string => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 export const uidOf = ({ metadata }: Service): string => metadata.uid ?? '';
 

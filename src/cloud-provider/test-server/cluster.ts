@@ -62,7 +62,7 @@ export function testCluster(held: Readonly<Record<string, TestObject>> = {}): Te
   return cluster;
 }
 
-/** The UID of `testService`. */
+/** The UID that every Service of `testService` has. */
 export const testServiceUid = '5a0c5d2e-1111-4222-8333-944445555666';
 
 /** The Service shop/web of type LoadBalancer with one port, and what is given in place of its defaults. */

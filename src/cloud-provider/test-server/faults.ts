@@ -73,7 +73,7 @@ export const everyFifth: Readonly<FaultRates> = {
   conflict: 0.02,
 };
 
-/** What happens to one request. */
+/** What happens to one request instead of its answer, or after it. */
 export type Fault = Pick<FaultRule, 'status' | 'code' | 'message' | 'headers' | 'afterwards' | 'drop' | 'delayMs' | 'then'> & {
   /** For the counts. */
   what: string;

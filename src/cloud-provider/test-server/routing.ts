@@ -53,7 +53,7 @@ function decoded(part: string): string {
   }
 }
 
-/** A function that finds handlers. */
+/** Makes the function that finds the handler of a request. */
 export function createRouter(
   routes: Routes,
   { ignoreCase = false }: { ignoreCase?: boolean } = {},

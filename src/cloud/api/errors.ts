@@ -31,7 +31,7 @@ export class Refusal extends Error {
 
 export const invalid = (field: string | undefined, message: string): Refusal =>
   new Refusal(400, 'InvalidParameterValue', message, field);
-/** `what` as in `Vpc`. */
+/** The refusal of a request for something that does not exist. `what` is its kind, as `Vpc`. */
 export const notFound = (what: string, id: string): Refusal =>
   new Refusal(404, `${what}NotFound`, `there is no such thing: ${id}`);
 export const inUse = (message: string): Refusal => new Refusal(409, 'DependencyViolation', message);

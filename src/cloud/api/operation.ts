@@ -39,15 +39,15 @@ export const parameterNames = (path: string): string[] => [...path.matchAll(/\{(
 /** Keeps the literal types of what is declared. */
 export const operation = <const O extends Operation>(declared: O): O => declared;
 
-/** Parts of many requests. */
+/** The schema of a name, in whichever request there is one. */
 export const name = z.string().min(1).max(255);
 export const description = z.string().max(255);
 export const newTags = tags.refine((given) => Object.keys(given).length <= 50, 'at most 50 tags');
 /** A token that makes a creation repeatable: the same token with the same request leads to one resource, however often it is sent within a day. */
 export const clientToken = z.string().min(1).max(64).optional();
-/** Part of every create request. */
+/** The input that every request has that makes something. */
 export const creation = { tags: newTags.default({}), clientToken };
-/** Part of every list request. */
+/** The input that every request for a list has. */
 export const paging = {
   /** Only those with all of these: `tag.KEY=VALUE`. */
   tags: tags.optional(),
@@ -55,5 +55,5 @@ export const paging = {
   /** From the answer before. */
   nextToken: z.string().max(512).optional(),
 };
-/** A page of a list. */
+/** The output of a request for a list: one page of it. */
 export const page = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), nextToken: z.string().optional() });

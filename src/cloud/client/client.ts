@@ -33,7 +33,7 @@ export interface CloudClient extends CloudOperations {
   close(): void;
 }
 
-/** Connects to nothing yet. Throws for an unusable `url`. */
+/** Makes a client, which connects when it is first used. Throws for a `url` that cannot be one. */
 export function createCloudClient(options: CloudClientOptions): CloudClient {
   const { url, ca, dial } = options;
   const wire = createWireClient({ baseUrl: url, ...(ca !== undefined && { tls: { ca } }), ...(dial && { dial }) });

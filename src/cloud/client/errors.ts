@@ -40,7 +40,7 @@ export const isNotFound = (error: unknown): boolean =>
 const retryAfterOf = (header: string | undefined): number | undefined =>
   header !== undefined && /^\d+$/.test(header) ? Math.min(Number(header) * 1000, retryAfterMsMax) : undefined;
 
-/** The error in an answer. */
+/** The error that an answer of the API tells of. */
 export function answeredError(operation: string, status: number, retryAfter: string | undefined, text: string): CloudApiError {
   const retryAfterMs = retryAfterOf(retryAfter);
   let body: unknown;

@@ -4,7 +4,7 @@ import type { Subnet, World } from '../model/index.ts';
 import { addressNumber, addressText, type Range, rangeOf } from './cidr.ts';
 import { reservedInPublic, reservedInSubnet } from './limits.ts';
 
-/** Private addresses in use in a VPC. */
+/** The private addresses that are in use in a VPC. */
 export function usedPrivate(world: World, vpcId: string): Set<number> {
   const used = new Set<number>();
   for (const item of world.interfaces.values()) if (item.vpcId === vpcId) used.add(addressNumber(item.privateAddress));

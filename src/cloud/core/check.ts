@@ -79,7 +79,7 @@ function* networkProblems(world: World): Generator<string> {
   }
 }
 
-/** Empty for a world that is in order. */
+/** What is wrong with a world; empty where it is in order. */
 export const problemsOf = (world: World): string[] => [
   ...addressProblems(world),
   ...referenceProblems(world),

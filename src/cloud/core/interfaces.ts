@@ -60,7 +60,7 @@ export const withoutInterface = <T extends { interfaceId?: string | undefined }>
 
 const withoutAttachment = ({ attachment: _, ...detached }: NetworkInterface): NetworkInterface => detached;
 
-/** Detaches it; the instance forgets it. */
+/** Takes an interface off its instance. */
 export function detach(world: World, item: NetworkInterface): World {
   const instance = world.instances.get(item.attachment?.instanceId ?? '');
   const changed = put(world, 'interfaces', withoutAttachment(item));

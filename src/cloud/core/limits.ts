@@ -28,5 +28,5 @@ export const prefixLengthMax = 28;
 export const reservedInSubnet = 4;
 /** Addresses at the start of the public range that nobody gets: the network's, the edge's and the name server's. */
 export const reservedInPublic = 3;
-/** CNAMEs followed for one question. */
+/** The most CNAME records that are followed to answer one question. */
 export const aliasesMax = 8;

@@ -116,7 +116,7 @@ const portsLeft = ({ loopbackPorts }: LoadBalancer, listeners: readonly Listener
   const keys = new Set(listeners.map(({ protocol, port }) => loopbackKey({ protocol, port })));
   return { loopbackPorts: Object.fromEntries(Object.entries(loopbackPorts).filter(([key]) => keys.has(key))) };
 };
-/** Key of a listener in `loopbackPorts`. */
+/** The key by which `loopbackPorts` knows a listener. */
 export const loopbackKey = ({ protocol, port }: Pick<Listener, 'protocol' | 'port'>): string => `${protocol}/${port}`;
 
 export const loadBalancerChanges: Changes<

@@ -8,7 +8,7 @@ import { put, remove } from './world.ts';
 
 type Seen<Kind extends Observation['kind']> = Extract<Observation, { kind: Kind }>;
 
-/** The world after `observation`. */
+/** The world after a driver has told what it observed. */
 export function observe(world: World, observation: Observation, { now, settings }: Pick<Context, 'now' | 'settings'>): World {
   switch (observation.kind) {
     case 'instance-state':

@@ -98,7 +98,7 @@ export function own<C extends Collection>(world: World, context: Pick<Context, '
   throw accessDenied(manager === item.ownerId ? `${id} belongs to another account` : `${id} is managed by ${manager}`);
 }
 
-/** What every new resource has. */
+/** The fields that every new resource has, whatever it is. */
 export function newResource(
   world: World,
   collection: Collection,

@@ -19,7 +19,7 @@ async function bodyOf(request: WireRequest): Promise<Buffer | undefined> {
   }
 }
 
-/** `port`: 0 takes a free one. */
+/** Serves an emulator; the port 0 takes a free one. */
 export async function serveEmulator(emulator: Emulator, port: number, logger: Logger): Promise<EmulatorServer> {
   const server: WireServer = await serve({
     listen: { host: '127.0.0.1', port },

@@ -13,7 +13,7 @@ export interface LaggingWorlds {
   reset(world: World, nowMs: number): void;
 }
 
-/** Times are of one monotonic clock. */
+/** Keeps earlier worlds, to answer from them. All times are of one monotonic clock. */
 export function laggingWorlds(first: World): LaggingWorlds {
   let past: { world: World; sinceMs: number }[] = [{ world: first, sinceMs: -Infinity }];
   return {

@@ -27,7 +27,7 @@ export const anyTarget = `${hex(loadBalancerMark)}/0xffff`;
 export const fromEdgeBit = '0x80000000';
 export const fromEdge = `${hex(0x80000000 + loadBalancerMark)}/0x8000ffff`;
 export const backToEdge = hex(0x80000000 + loadBalancerMark);
-/** Everything of a mark but the bit above. */
+/** The mask of all bits of a packet's mark but the highest. */
 export const targetMask = '0x7fffffff';
 /** Mark of packets to a target, and of their connection. */
 export const targetMark = (index: number): string => hex(index * 0x10000 + loadBalancerMark);
@@ -60,5 +60,5 @@ export const chains = {
   /** Writes a target on the connection. */
   target: (index: number): string => `${chainPrefix}-T${index}`,
 };
-/** List of clients (xt_recent) that stay with a target. */
+/** The name of the list (xt_recent) of clients that stay with a target. */
 export const affinityList = (id: string, index: number): string => `sglb-${short(id)}-${index}`;

@@ -59,7 +59,7 @@ async function removeTree(dir: string): Promise<void> {
   await rmdir(dir);
 }
 
-/** Processes in an instance's cgroups, its first one included. */
+/** The processes in an instance's cgroups, its first one among them. */
 export async function cgroupProcesses(layout: CgroupLayout, name: string): Promise<number[]> {
   const found = new Set<number>();
   const visit = async (dir: string): Promise<void> => {

@@ -126,7 +126,7 @@ function changeRoot({ disk, dir, pausePath }: InitOptions, { notInherited, readO
   ];
 }
 
-/** Needs the file of `mountTable` and those of `ownEtc`. */
+/** The script that is an instance's first process. It needs the file of `mountTable` and those of `ownEtc`. */
 export const initScript = (options: InitOptions, plan: RootPlan): string =>
   [
     'set -e',

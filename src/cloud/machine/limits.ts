@@ -2,7 +2,7 @@
 
 /** One run of ip, iptables and the like. */
 export const commandTimeoutMs = 20_000;
-/** One pass over all networks. */
+/** The longest time that one pass over all networks may take. */
 export const networkTimeoutMs = 120_000;
 /** Instances that boot at the same time. */
 export const bootsMax = 4;

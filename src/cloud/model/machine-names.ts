@@ -19,7 +19,7 @@ export const interfaceNetns = (mark: string, interfaceId: string): string => `${
 
 /** The machine's end of the uplink. */
 export const uplinkLink = (mark: string): string => `sg${mark}up`;
-/** Its other end, in the edge. */
+/** The name of the uplink's other end, in the edge. */
 export const edgeUplink = 'uplink';
 /** Names of the link between the edge and a VPC's router: in the edge it is named by the VPC, in the router `edge`. */
 export const edgeToRouter = (vpcId: string): string => `r-${short(vpcId)}`;
@@ -27,7 +27,7 @@ export const routerToEdge = 'edge';
 /** The link in the router that leads to an interface; its other end is named by its device index (`eth0`). */
 export const routerToInterface = (interfaceId: string): string => `v-${short(interfaceId)}`;
 
-/** Cgroup of an instance below every controller. */
+/** The path of an instance's cgroup below every controller. */
 export const instanceCgroup = (mark: string, instanceId: string): string => `sagong-${mark}-i-${short(instanceId)}`;
 
 /**

@@ -1,7 +1,7 @@
 // What a Service can ask of its load balancer, and what our pieces in the cloud are marked with.
 
 const prefix = 'service.beta.kubernetes.io/local-load-balancer-';
-/** `proxy` or `network`. */
+/** The annotation that chooses the kind of a load balancer: `proxy` or `network`. */
 export const kindAnnotation = `${prefix}kind`;
 /** `true`: an address of the VPC, not a public one. */
 export const internalAnnotation = `${prefix}internal`;

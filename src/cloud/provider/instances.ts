@@ -45,7 +45,7 @@ export async function instanceOfNode(
   return byName ?? chosen((await api.listInstances({ vpcId, privateDnsName: name }, { signal })).items);
 }
 
-/** All instances of the network. */
+/** All instances in the network of the cluster. */
 export const instancesOfNetwork = (
   { api, config: { vpcId } }: ProviderContext,
   signal: AbortSignal | undefined,

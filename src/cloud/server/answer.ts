@@ -46,7 +46,7 @@ async function bodyOf(request: WireRequest): Promise<unknown> {
   }
 }
 
-/** The handler of all requests. */
+/** Makes the function that answers all requests to the cloud's API. */
 export function createAnswerer(deps: AnswerDeps): (request: WireRequest, response: WireResponse) => Promise<void> {
   let openApi: string | undefined;
   return async (request, response) => {

@@ -16,7 +16,7 @@ interface Deps {
   logger: Logger;
 }
 
-/** `10.77.0.2` of `10.77.0.0/16`. */
+/** The address of the name server in a network: `10.77.0.2` in `10.77.0.0/16`. */
 export const nameServerAddress = (cidr: string): string => addressText(rangeOf(cidr).first + 2);
 
 /** Where a name service is, and whose view it has. */

@@ -6,7 +6,7 @@ import { type Journal, openJournal } from './journal.ts';
 import { limits } from './limits.ts';
 import { type ChangeRecord, recordOf, type RememberedRequest, replay, type Snapshot, snapshotOf } from './records.ts';
 
-/** Where changes go. */
+/** The journal to which changes of the world are written. */
 export type WorldJournal = Pick<Journal, 'failed' | 'bytes' | 'append' | 'flushed' | 'compact' | 'close'>;
 
 export class WorldStore {

@@ -167,7 +167,7 @@ export const dnsEndpoints: ControllerDefinition = defineController<DnsView>({
   periodic: { everyMs: 300_000, keys: () => [key] },
 });
 
-/** Publishes the Service and keeps its endpoints. */
+/** Publishes the Service of the cluster's DNS and keeps its endpoints. */
 export async function startDnsAddon(
   plane: PlaneAccess,
   deps: { clock: Clock; rng: Rng; logger: Logger },

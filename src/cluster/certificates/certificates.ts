@@ -155,7 +155,7 @@ export const pkiFrom = ({ authority, frontProxyAuthority, kubeletAuthority, serv
     serviceAccount,
   });
 
-/** Certificates that live as long as the process. */
+/** Makes certificates that live as long as the process. */
 export const ephemeralPki = (): ClusterPki =>
   pkiOf({
     authority: createCertificateAuthority({ commonName: 'kubernetes', days: authorityDays }),

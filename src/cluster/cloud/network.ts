@@ -28,7 +28,7 @@ const firstNodeHost = 11;
 const firstControlPlaneHost = 5;
 const subnetSize = 4096;
 
-/** Everything of a cluster carries it. */
+/** The tag that everything of a cluster carries. */
 export const clusterTag = 'sagong.dev/cluster';
 export const roleTag = 'sagong.dev/role';
 
@@ -42,7 +42,7 @@ export const gatewayNear = (address: string): string => {
   return addressAt(Math.floor((third * 256) / subnetSize) * subnetSize + 1);
 };
 
-/** Nodes take the zones in turn. `index` from 0. */
+/** The subnet and address of a node by its `index`, from 0: nodes take the zones in turn. */
 export const nodePlace = (index: number, zones: number): { subnet: number; address: string } => ({
   subnet: index % zones,
   address: addressAt((index % zones) * subnetSize + firstNodeHost + Math.floor(index / zones)),

@@ -36,7 +36,7 @@ export async function keepAudit(
   return kept;
 }
 
-/** Undefined: nothing is recorded. */
+/** The audit policy and log of the last start; undefined where nothing is recorded. */
 export async function keptAudit(dataDir: string): Promise<MachineAudit | undefined> {
   const text = (await readFileIfExists(keptPath(dataDir)))?.toString('utf8');
   return text === undefined ? undefined : (JSON.parse(text) as MachineAudit);

@@ -161,7 +161,7 @@ function cloudControllerManager({ cluster, directory, podCidr }: ControlPlaneCon
   };
 }
 
-/** Arguments of this program for one of the components. */
+/** The command line by which this program runs one of the components. */
 export function componentWords(config: ControlPlaneConfig, program: Exclude<ControlPlaneProgram, 'etcd'>): string[] {
   const files = controlPlaneFiles(config.directory);
   const flags = {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { kubeletAuthorityName } from '../certificates/certificates.ts';
 import type { ComponentArgs } from '../flags/component-args.ts';
 
-/** Programs that run on a control-plane machine. */
+/** The programs that run on a control-plane machine. */
 export const controlPlanePrograms = [
   'etcd',
   'kube-apiserver',

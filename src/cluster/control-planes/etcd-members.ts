@@ -15,7 +15,7 @@ export const isAt =
   ({ peerUrls }: EtcdMember): boolean =>
     peerUrls.includes(peerUrl(address));
 
-/** Does `work` through the member at `address`. */
+/** Does `work` through the member of etcd at `address`. */
 export async function throughMember<T>(
   { directory }: Pick<ControlPlaneConfig, 'directory'>,
   address: string,

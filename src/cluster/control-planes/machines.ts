@@ -18,7 +18,7 @@ import { controlPlaneConfigPath, controlPlaneDir } from '../state/paths.ts';
 import { healthCheckMs } from './limits.ts';
 import { apiPort, managedApiPort, managedApiservers } from './names.ts';
 
-/** Machines in a network of the provider's. */
+/** What machines have in addition that stand in the provider's network. */
 export interface ManagedMachines {
   /** Name of the endpoint. */
   endpoint: string;

@@ -2,7 +2,7 @@
 import type { KubeObject } from '#apimachinery/meta';
 import { ageText, reasonText } from './words.ts';
 
-/** Any kind's condition, as far as it is one. */
+/** A condition of any kind, of which any field may be missing. */
 export interface AnyCondition {
   type: string;
   status: string;

@@ -48,7 +48,7 @@ function among(all: readonly Named[], word: string): FoundResource | undefined {
   );
 }
 
-/** Undefined: no such resource is served. */
+/** The resource that a word names; undefined where none is served under it. */
 export async function findResource(reader: Reader, word: string): Promise<FoundResource | undefined> {
   return among(builtins(), word) ?? among(customs(await reader.list<CustomResourceDefinition>(resources.definitions)), word);
 }

@@ -10,7 +10,7 @@ export interface Rights {
   clusterBindings: readonly ClusterRoleBinding[];
 }
 
-/** Who somebody is to RBAC. */
+/** A user as RBAC knows one: by name and groups. */
 export interface Who {
   name: string;
   groups: readonly string[];
@@ -79,7 +79,7 @@ function refusalSentences(refusal: Refusal, { nowMs, withUser }: RefusedText): s
   ];
 }
 
-/** The newest refusals first. */
+/** Says what was refused, the newest first. */
 export const refusedSentences = (refusals: readonly Refusal[], options: RefusedText): string[] => [
   ...refusals.slice(0, refusalsShownMax).flatMap((refusal) => refusalSentences(refusal, options)),
   ...(refusals.length > refusalsShownMax ? [`and ${refusals.length - refusalsShownMax} more refusals before`] : []),

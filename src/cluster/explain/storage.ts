@@ -51,7 +51,7 @@ function pendingSentences({ metadata, spec = {} }: PersistentVolumeClaim, { clas
   ];
 }
 
-/** What a claim waits for. */
+/** Says what a claim waits for. */
 export function claimSentences(claim: PersistentVolumeClaim, world: ClaimWorld): string[] {
   const { status, spec } = claim;
   if (status?.phase === 'Bound') {
@@ -66,7 +66,7 @@ export function claimSentences(claim: PersistentVolumeClaim, world: ClaimWorld):
   return pendingSentences(claim, world);
 }
 
-/** What became of a volume. */
+/** Says what has become of a volume. */
 export function volumeSentences({ spec = {}, status }: PersistentVolume): string[] {
   const { claimRef, persistentVolumeReclaimPolicy: policy } = spec;
   const claim = claimRef && `${claimRef.namespace}/${claimRef.name}`;

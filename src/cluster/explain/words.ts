@@ -16,7 +16,7 @@ export function ageText(atMs: number, nowMs: number): string {
   return seconds < 48 * 3600 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
 }
 
-/** `Reason: message`, of which either may be missing. */
+/** Writes `Reason: message`, of which either may be missing. */
 export const reasonText = (reason: string | undefined, message: string | undefined): string =>
   [reason, message].filter((part) => part !== undefined && part !== '').join(': ') || 'without a reason';
 

@@ -21,7 +21,7 @@ export const componentArgFlags = {
 export type ComponentArgFlag = (typeof componentArgFlags)[keyof typeof componentArgFlags];
 export type ArgComponent = ComponentArgFlag['component'];
 
-/** Words of a command line, `--flag=value`, by component. */
+/** A user's flags of components, as words of a command line (`--flag=value`). */
 export type ComponentArgs = Partial<Record<ArgComponent, readonly string[]>>;
 
 const identity = 'the cluster makes its identities and certificates itself';
@@ -145,7 +145,7 @@ export function wordOf(option: string, text: string): string {
   return `--${bare}`;
 }
 
-/** Out of the flags of `sagong up`. */
+/** Collects the flags of components out of those of `sagong up`. */
 export const componentArgsOf = (flags: Partial<Record<ComponentArgFlag['key'], readonly string[]>>): ComponentArgs =>
   Object.fromEntries(
     Object.entries(componentArgFlags).flatMap(([option, { key, component }]) => {

@@ -41,7 +41,7 @@ const tagBytes = 16;
 
 export const newCertificateKey = (): string => randomBytes(keyBytes).toString('hex');
 
-/** Throws a sentence. */
+/** Reads the key of uploaded certificates. Throws a sentence for a text that is not one. */
 export function parseCertificateKey(text: string): Buffer {
   if (!/^[0-9a-fA-F]+$/.test(text) || text.length % 2 !== 0)
     throw new Error('the certificate key is not hexadecimal; make one with: sagong certs upload');
@@ -51,7 +51,7 @@ export function parseCertificateKey(text: string): Buffer {
   return key;
 }
 
-/** AES-256-GCM: nonce, what is hidden, tag. */
+/** Encrypts with AES-256-GCM. The result is the nonce, what is hidden, and the tag. */
 export function encrypt(content: Buffer, key: Buffer): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);

@@ -99,7 +99,7 @@ function clusterInfo({ endpoint, ca }: JoiningFacts): string {
   return formatYaml({ apiVersion: 'v1', clusters, ...none, kind: 'Config' });
 }
 
-/** The kubelets' common configuration. */
+/** The configuration that all kubelets of the cluster share, as kubeadm keeps it. */
 export const kubeletConfiguration = () => ({
   apiVersion: 'kubelet.config.k8s.io/v1beta1',
   kind: 'KubeletConfiguration',
@@ -146,7 +146,7 @@ const kubeProxyConfiguration = ({ podCidr, proxyMode }: JoiningFacts) => ({
   mode: proxyMode,
 });
 
-/** Applied at every start. */
+/** The objects by which machines find and join the cluster. They are applied at every start. */
 export function joiningObjects(facts: JoiningFacts): Entry[] {
   const both = groups(bootstrapGroup, nodesGroup);
   const csr = 'system:certificates.k8s.io:certificatesigningrequests';

@@ -21,7 +21,7 @@ export interface BootstrapToken {
   secret: string;
 }
 
-/** Throws kubeadm's sentence. */
+/** Reads a bootstrap token. Throws kubeadm's sentence for a text that is not one. */
 export function parseToken(text: string): BootstrapToken {
   const match = pattern.exec(text);
   if (!match)
@@ -81,7 +81,7 @@ const duration = (ms: number): string => {
   return ms >= 60_000 ? `${Math.floor(ms / 60_000)}m` : `${Math.max(0, Math.floor(ms / 1000))}s`;
 };
 
-/** Rows under kubeadm's headings. */
+/** The headings of kubeadm's list of tokens. */
 export const tokenColumns = ['TOKEN', 'TTL', 'EXPIRES', 'USAGES', 'DESCRIPTION', 'EXTRA GROUPS'];
 
 export async function listTokens(client: KubeClient, clock: Clock): Promise<string[][]> {

@@ -26,7 +26,7 @@ interface Given {
   cni?: string | undefined;
 }
 
-/** `host:port`; throws a sentence. */
+/** Reads `host:port`, with the usual port where none is given. Throws a sentence for anything else. */
 export function endpointOf(text: string, flag: string): string {
   if (!/^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9]([\w.-]*\w)?)(:\d{1,5})?$/.test(text))
     throw new Error(`${flag} must be host:port, not ${JSON.stringify(text)}`);

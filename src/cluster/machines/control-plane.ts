@@ -78,7 +78,7 @@ export async function prepareMachinePlane(
   return config;
 }
 
-/** Resolves when its apiserver answers. */
+/** Starts the control plane of this machine; resolves when its apiserver answers. */
 export async function startMachinePlane(options: MachinePlaneOptions, deps: Deps): Promise<MachinePlane> {
   const { address, dataDir, podCidr, encryptSecrets } = options;
   const pki = await openPki(clusterPaths(dataDir).pki);

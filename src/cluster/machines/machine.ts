@@ -13,7 +13,7 @@ import type { KeptFlags } from '../flags/index.ts';
 import { clusterNetworks } from '../state/settings.ts';
 import type { ProxyMode } from '#kube-proxy';
 
-/** Kept in `machine.json`. */
+/** What a joined machine keeps of itself, in `machine.json`. */
 export interface MachineSettings {
   nodeName: string;
   nodeIp: string;
@@ -59,7 +59,10 @@ export const machineCgroup = (dir: string): string => `sagong-${clusterMark(dir)
 /** What a machine cannot do without. */
 const settingNames = ['nodeName', 'nodeIp', 'server', 'podCidr'] as const;
 
-/** Undefined where there is no node. Rejects with a sentence that names the file where that cannot be read. */
+/**
+ * Reads what the machine in a folder keeps of itself; undefined where there is no node. Rejects with a sentence that names the file where
+ * that cannot be read.
+ */
 export async function loadMachine(dir: string): Promise<MachineSettings | undefined> {
   const { settings: path } = machinePaths(dir);
   const text = (await readFileIfExists(path))?.toString('utf8');

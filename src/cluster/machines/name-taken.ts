@@ -24,7 +24,7 @@ export async function assertNameFree(client: KubeClient, name: string, own?: str
   );
 }
 
-/** Another machine has the name of this one. */
+/** Another machine of the cluster has the name of this one. */
 export class NameTakenError extends Error {
   override name = 'NameTakenError';
 }

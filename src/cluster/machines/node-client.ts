@@ -9,7 +9,7 @@ import { dialFirst, keptWays, waysOf } from '../nodes/ways.ts';
 
 export const nodesResource = { group: '', version: 'v1', resource: 'nodes' };
 
-/** Undefined while the kubelet has no identity. */
+/** How this machine's kubelet connects to the apiserver; undefined while it has no identity. */
 export function nodeConfig(dir: string): ClientConfig | undefined {
   const { kubeconfig } = machinePaths(dir);
   return existsSync(kubeconfig) ? loadClientConfig(kubeconfig, {}) : undefined;

@@ -3,7 +3,7 @@ import { clusterFlags } from '../state/paths.ts';
 import { readRunState, runningProcess } from '../state/run-state.ts';
 import { loadMachine } from './machine.ts';
 
-/** Undefined where no machine has joined from the folder. */
+/** Whether the node of this machine runs, as text; undefined where no machine has joined from the folder. */
 export async function machineStatus(dir: string): Promise<{ text: string; running: boolean } | undefined> {
   const settings = await loadMachine(dir);
   if (!settings) return undefined;

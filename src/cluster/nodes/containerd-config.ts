@@ -41,7 +41,7 @@ export interface ContainerdOptions {
   podMtu?: number;
 }
 
-/** Written by containerd out of the template (cri/config.md). */
+/** The name of the CNI configuration that containerd writes out of the template (cri/config.md). */
 export const podNetworkFile = '10-containerd-net.conflist';
 
 const quote = (text: string): string => JSON.stringify(text);

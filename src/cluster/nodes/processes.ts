@@ -55,7 +55,7 @@ export function killPid(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Whether something listens there. */
+/** Whether something listens at a socket or a port. */
 export const accepts = (target: { path: string } | { host: string; port: number }): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(target);

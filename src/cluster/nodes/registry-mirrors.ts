@@ -29,7 +29,7 @@ export function hostsToml({ registry, url }: RegistryMirror): string {
   return `${server}[host.${JSON.stringify(url)}]\n  capabilities = ["pull", "resolve"]\n`;
 }
 
-/** Makes `certsDir` say exactly this. */
+/** Makes containerd's folder of registries name these mirrors and no others. */
 export async function writeRegistryMirrors(certsDir: string, mirrors: readonly RegistryMirror[]): Promise<void> {
   await rm(certsDir, { recursive: true, force: true });
   await mkdir(certsDir, { recursive: true });

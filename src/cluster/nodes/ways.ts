@@ -18,7 +18,7 @@ export function wayTo(server: string): Way {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) };
 }
 
-/** The endpoint first, each once. */
+/** All ways to the control plane, each once and its endpoint first. */
 export const waysOf = (server: string, apiservers: readonly Way[]): Way[] => [
   ...new Map([wayTo(server), ...apiservers].map((way) => [nameOf(way), way])).values(),
 ];

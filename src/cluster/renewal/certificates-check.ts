@@ -188,7 +188,7 @@ const when = (ms: number): string => {
   return `${months[at.getUTCMonth()]} ${two(at.getUTCDate())}, ${at.getUTCFullYear()} ${two(at.getUTCHours())}:${two(at.getUTCMinutes())} UTC`;
 };
 
-/** Rows of kubeadm's two tables. */
+/** The rows of the two tables of `kubeadm certs check-expiration`: certificates, and authorities. */
 export async function certificateTables(
   dataDir: string,
   clock: Clock,

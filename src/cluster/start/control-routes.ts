@@ -20,7 +20,7 @@ interface Asked {
   clock: Clock;
 }
 
-/** What other commands may ask. */
+/** The questions and wishes of other commands that a running cluster answers. */
 export const controlRoutes = ({ settings, plane, own, nodes, access, clock }: Asked): Record<string, ControlRequest> => ({
   ...storeRoutes(own?.apiserver.store),
   'GET /control-planes': async () => (nodes?.controlPlanes ? controlPlaneStates(nodes.controlPlanes) : []),

@@ -105,7 +105,7 @@ export const nodeDir = (dataDir: string, name: string): string => join(dataDir, 
 export const agentConfigName = 'agent.json';
 export const agentConfigPath = (dataDir: string, name: string): string => join(nodeDir(dataDir, name), agentConfigName);
 
-/** Everything of the cluster's own cloud. */
+/** The folder of the cluster's own cloud. */
 export const cloudDir = (dataDir: string): string => join(dataDir, 'cloud');
 
 export const controlPlanesDir = (dataDir: string): string => join(dataDir, 'control-planes');

@@ -17,7 +17,7 @@ export interface ListedCluster {
   server: string;
 }
 
-/** `home`: default `~/.sagong`. */
+/** The clusters of this user. `home` is where they live by default, `~/.sagong`. */
 export async function listClusters(home = clustersHome()): Promise<ListedCluster[]> {
   const names = await readdir(home).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

@@ -6,7 +6,7 @@ import type { EtcdAccess } from '../control-plane.ts';
 import type { etcdRows } from '../flags/index.ts';
 import type { ClusterSettings, EtcdLocation } from '../state/settings.ts';
 
-/** What was given of them. */
+/** The flags about an etcd that were given. */
 export type EtcdFlags = Partial<FlagValues<ReturnType<typeof etcdRows>>>;
 
 /** Throws a sentence for what cannot be meant. Undefined: nothing was said. */

@@ -44,7 +44,7 @@ async function withoutTheirs(client: KubeClient, objects: readonly { resource: s
   return kept;
 }
 
-/** Applied at every start. */
+/** Applies the objects of the cluster's own programs as pods, at every start. */
 export async function startSystemPods(
   client: KubeClient,
   { settings, server, podCidr, ca, kubeletTrust, clock }: SystemPodsOptions,

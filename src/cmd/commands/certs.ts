@@ -36,7 +36,7 @@ export async function runCertsCheck(given: Flags): Promise<void> {
   say(textTable(['CERTIFICATE AUTHORITY', 'EXPIRES', 'RESIDUAL TIME', 'EXTERNALLY MANAGED'], authorities));
 }
 
-/** `which`: the name of one, or all. */
+/** Renews the certificate with this name, or all of them. */
 export async function runCertsRenew(which: string, given: Flags): Promise<void> {
   const { dir, flags } = await clusterDir(given);
   const renewed = await renewCertificates(dir, ({ name }) => which === 'all' || name === which);

@@ -15,7 +15,7 @@ const architectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '3
 /** A word that a shell reads as it is written. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** `1.36.2-linux-amd64`, as setup-envtest names its folders. */
+/** The name of the folder, as setup-envtest has it: `1.36.2-linux-amd64`. */
 export const assetsFolder = (version: string, platform: string, arch: string): string => {
   const [release = ''] = version.replace(/^v/, '').split('+');
   return `${release}-${platform}-${architectures[arch] ?? arch}`;

@@ -44,7 +44,7 @@ export async function runNode(action: keyof typeof actions, node: string | undef
   }
 }
 
-/** Through the API alone: for nodes wherever they are. */
+/** Drains or removes a node through the API alone, wherever its machine is. */
 export async function runNodeAway(action: 'drain' | 'remove', node: string, flags: Flags): Promise<void> {
   const clock = systemClock();
   const dataDir = dataDirOf(flags.name, flags.dataDir);

@@ -6,7 +6,7 @@ import type { NodeMount, PortMapping } from '#cluster/start';
 import { extraMounts } from './extra-mounts.ts';
 import { portMappings } from './port-mappings.ts';
 
-/** The networks of a cluster. */
+/** The ranges of addresses that a cluster has. */
 export interface Networks {
   podCidr: string;
   serviceCidr: string;

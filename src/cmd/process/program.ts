@@ -18,6 +18,6 @@ function packageRoot(): string {
 
 export const packageFile = (path: string): string => join(packageRoot(), path);
 
-/** Field descriptions for OpenAPI, where the build made them. */
+/** The descriptions of fields for OpenAPI, where the build has made them. */
 export const descriptions = (): Promise<string | undefined> =>
   readFile(packageFile('dist/openapi-descriptions.json'), 'utf8').catch(() => undefined);

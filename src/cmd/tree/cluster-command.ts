@@ -2,7 +2,7 @@
 import { clusterRows } from '#cluster/flags';
 import { type Command, command, type CommandOptions } from '#component-base/flags';
 
-/** Which cluster a command is about. */
+/** The flags that say which cluster a command is about. */
 export interface ClusterFlags {
   name: string;
   dataDir?: string;

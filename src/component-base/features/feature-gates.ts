@@ -37,7 +37,7 @@ const stageGates: Record<string, FeatureStage> = { AllAlpha: 'ALPHA', AllBeta: '
 const trueWords = new Set(['1', 't', 'T', 'TRUE', 'true', 'True']);
 const falseWords = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False']);
 
-/** Go's strconv.ParseBool; undefined when it would fail. */
+/** Reads what Go's strconv.ParseBool reads; undefined where that would fail. */
 export const parseBool = (text: string): boolean | undefined =>
   trueWords.has(text) ? true : falseWords.has(text) ? false : undefined;
 

@@ -54,7 +54,7 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** `as before, or auto`; empty: nothing is worth saying. */
+/** What help says of a default (`as before, or auto`); empty where nothing is worth saying. */
 export function defaultText({ type, default: usual, usual: words, kept }: Flag<unknown>): string {
   const shown = type.format(usual);
   const quiet = ['', 'false', '0', '[]', '0s'].includes(shown);

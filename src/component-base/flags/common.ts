@@ -4,7 +4,7 @@ import { checkFixedGates } from '../features/index.ts';
 import { flag, type Flag, type FlagValues } from './flags.ts';
 import { boolMapType, stringsType } from './types.ts';
 
-/** `-v`, `--vmodule`, `--logging-format` and the flush period. */
+/** Makes the flags `-v`, `--vmodule`, `--logging-format` and the flush period. */
 export const loggingFlags = () => ({
   verbosity: flag.int({ name: 'v', shorthand: 'v', default: 0, help: 'Verbosity of the log.', section: 'Logs' }),
   vmodule: flag.stringMap({
@@ -28,7 +28,7 @@ export const loggingFlags = () => ({
   }),
 });
 
-/** `--feature-gates`; hand the value to `FeatureGates.set`. */
+/** Makes the flag `--feature-gates`, whose value `FeatureGates.set` takes. */
 export const featureGateFlags = (help: readonly string[]) => ({
   featureGates: flag.boolMap({
     name: 'feature-gates',
@@ -55,7 +55,7 @@ export const fixedFeatureGateFlags = (): { featureGates: Flag<Record<string, boo
 
 const ownMinor = '1.36';
 
-/** `--emulated-version` and `--min-compatibility-version`: the own one. */
+/** Makes the flags `--emulated-version` and `--min-compatibility-version`, which take the own version alone. */
 export const versionFlags = () => {
   const parse = (text: string): string[] => {
     const versions = stringsType.parse(text);
@@ -84,7 +84,7 @@ export const leaderElectionOf = (flags: FlagValues<ReturnType<typeof leaderElect
   resourceNamespace: flags.leaderElectResourceNamespace,
 });
 
-/** The flags `--leader-elect*`. */
+/** Makes the flags `--leader-elect*` of a component. */
 export const leaderElectionFlags = (defaults: LeaderElectionConfiguration) => {
   const section = 'Leader election';
   return {

@@ -53,7 +53,7 @@ export type FlagValues<F> = { [K in keyof F]: F[K] extends { type: { parse(text:
 export const defaultsOf = <F extends FlagTable>(flags: F): FlagValues<F> =>
   Object.fromEntries(Object.entries(flags).map(([name, { default: usual }]) => [name, usual])) as FlagValues<F>;
 
-/** Makers of flags by type. */
+/** Makers of flags, by the type of their values. */
 export const flag = {
   string: (options: FlagOptions<string>): Flag<string> => ({ ...options, type: stringType }),
   bool: (options: FlagOptions<boolean>): Flag<boolean> => ({ ...options, type: boolType }),

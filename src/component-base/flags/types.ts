@@ -96,7 +96,7 @@ export const wholeType = (max: number): FlagType<number> => ({
 });
 
 export const floatType: FlagType<number> = { name: 'float', parse: parseFloat64, format: String };
-/** Milliseconds inside, Go's form outside. */
+/** The type of a duration: in milliseconds in the program, in Go's form on the command line. */
 export const durationType: FlagType<number> = { name: 'duration', parse: parseDurationMs, format: formatDurationMs };
 export const stringsType: FlagType<string[]> = {
   name: 'strings',
@@ -139,7 +139,7 @@ export const boolMapType: FlagType<Record<string, boolean>> = {
   join: (first, next) => ({ ...first, ...next }),
 };
 
-/** One of `choices`. */
+/** The type of a flag that takes one of a few words. */
 export const choiceType = <T extends string>(choices: readonly T[]): FlagType<T> => ({
   name: 'string',
   choices,

@@ -14,7 +14,7 @@ const makers = {
 
 type DefaultOf<K extends keyof typeof makers> = Parameters<(typeof makers)[K]>[0]['default'];
 
-/** Type, default (durations in milliseconds), and why. */
+/** The row of a flag without effect: its type, its default (durations in milliseconds), and why it has none. */
 export type UnservedRow = {
   [K in keyof typeof makers]: readonly [type: K, usual: DefaultOf<K>, why: string];
 }[keyof typeof makers];
@@ -32,8 +32,8 @@ function tableOf(rows: UnservedRows, section: string, mark: 'noEffect' | 'refuse
   return table satisfies FlagTable as Nameless;
 }
 
-/** Accepted with a warning. */
+/** The flags that are accepted with a warning, because they change nothing here. */
 export const flagsWithoutEffect = (rows: UnservedRows): Nameless => tableOf(rows, 'No effect', 'noEffect');
 
-/** Refused, unless given their default. */
+/** The flags that are refused, unless they are given their default. */
 export const refusedFlags = (rows: UnservedRows): Nameless => tableOf(rows, 'Not supported', 'refused');

@@ -19,7 +19,7 @@ export interface HealthAnswer {
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
 
-/** Always healthy: shows that the server answers at all. */
+/** The check that never fails: that it answers shows that the server does. */
 export const pingCheck: HealthCheck = { name: 'ping', check() {} };
 
 /** Fails once standard error, where log lines go, cannot be written to. Lines are written as they are made, so none wait for a flush. */

@@ -2,7 +2,7 @@
 import { createMetrics, type Metrics, processStart } from '../metrics/index.ts';
 import type { HealthCheck, HealthEndpoint } from './health.ts';
 
-/** `health`: asked at each scrape. */
+/** Serves the health of a component as metrics; `health` is asked at each scrape. */
 export function sliMetrics(health: () => Partial<Record<HealthEndpoint, readonly HealthCheck[]>>): Metrics {
   const slis = createMetrics();
   const total = slis.counter({

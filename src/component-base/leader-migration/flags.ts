@@ -20,7 +20,9 @@ export const leaderMigrationFlags = () => ({
 
 export type LeaderMigrationFlags = FlagValues<ReturnType<typeof leaderMigrationFlags>>;
 
-/** Undefined: nothing migrates. Throws an Error for a file that cannot be read or used. */
+/**
+ * The leader migration that the flags ask for; undefined where nothing migrates. Throws an Error for a file that cannot be read or used.
+ */
 export function leaderMigrationOf(flags: LeaderMigrationFlags): LeaderMigrationConfiguration | undefined {
   const { enableLeaderMigration, leaderMigrationConfig: path } = flags;
   if (!enableLeaderMigration) return undefined;

@@ -18,7 +18,7 @@ export interface LoggerOptions {
   vmodule?: Record<string, number>;
 }
 
-/** Verbosity at which `Logger.debug` speaks: upstream's "debug level". */
+/** The verbosity at which `Logger.debug` speaks, which is upstream's "debug level". */
 export const debugVerbosity = 4;
 
 type Severity = 'E' | 'W' | 'I' | 'D';

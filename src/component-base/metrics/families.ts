@@ -10,7 +10,7 @@ export interface MetricOptions {
   labels?: readonly string[];
 }
 
-/** One exposed line. */
+/** One line of what /metrics shows. */
 export interface Sample {
   labels: Record<string, string>;
   value: number;

@@ -72,7 +72,7 @@ export const defaultBuckets: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1,
 /** `count` bounds from `start`, each `factor` times the one before. */
 export const exponentialBuckets = (start: number, factor: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => start * factor ** index);
-/** `count` bounds from `start`, `width` apart. */
+/** Makes `count` bounds of a histogram, from `start` on and `width` apart. */
 export const linearBuckets = (start: number, width: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => start + width * index);
 

@@ -34,7 +34,7 @@ function startSeconds(): number | undefined {
   return bootSeconds === undefined || !Number.isFinite(startTicks) ? undefined : bootSeconds + startTicks / clockTicksPerSecond;
 }
 
-/** Adds when the process started. */
+/** Adds the metric that says when the process was started. */
 export function processStart(metrics: Metrics): void {
   const started = startSeconds();
   const gauge = metrics.gauge({

@@ -22,7 +22,7 @@ export interface RequestHeaderOptions {
   extraHeaderPrefixes: readonly string[];
 }
 
-/** Authorities whose certificates say something; PEM. */
+/** The authorities whose certificates say who calls, in PEM. */
 export interface Authorities {
   clientCa?: string;
   requestHeader?: RequestHeaderOptions;
@@ -58,7 +58,7 @@ function unescaped(key: string): string {
   }
 }
 
-/** Identifies callers by their certificates. */
+/** Knows callers by their client certificates. */
 export class CertificateCallers {
   readonly #clock: Clock;
   readonly #clientRoots: readonly ParsedCertificate[];

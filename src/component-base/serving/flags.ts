@@ -32,7 +32,7 @@ const namedCertificates = (options: FlagOptions<NamedCertificateFiles[]>): Flag<
 
 const section = 'Secure serving';
 
-/** `--bind-address`, `--secure-port`, `--tls-*` and the like. */
+/** Makes the flags `--bind-address`, `--secure-port`, `--tls-*` and their like. */
 export const secureServingFlags = ({ port }: { port: number }) => ({
   bindAddress: flag.string({ name: 'bind-address', default: '0.0.0.0', help: 'Address of the own endpoints.', section }),
   securePort: flag.int({ name: 'secure-port', default: port, help: 'Port of the own endpoints, HTTPS; 0 serves none.', section }),
@@ -135,7 +135,7 @@ const requestHeaderFlags = () => ({
   }),
 });
 
-/** `--authentication-*`, `--authorization-*`, `--requestheader-*`, `--client-ca-file`. */
+/** Makes the flags `--authentication-*`, `--authorization-*`, `--requestheader-*` and `--client-ca-file`. */
 export const delegatedAuthFlags = ({ tolerateLookupFailure }: { tolerateLookupFailure: boolean }) => ({
   ...requestHeaderFlags(),
   clientCaFile: flag.string({

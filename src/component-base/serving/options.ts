@@ -10,7 +10,7 @@ import type { DelegatedAuthFlags, NamedCertificateFiles, SecureServingFlags } fr
 import { portMax } from './limits.ts';
 import { minTlsVersion, opensslCiphers, opensslCurves } from './tls-names.ts';
 
-/** TLS without the certificate. */
+/** How a server speaks TLS, apart from its certificate. */
 export type TlsSettings = Omit<ServerTls, 'cert' | 'key'>;
 
 export interface SecureServingOptions {
@@ -103,8 +103,8 @@ export function tlsSettings(flags: TlsFlags): TlsSettings {
 }
 
 /**
- * Undefined for `--secure-port=0`. Rejects with an Error, with upstream's text where it has one, for values and files that cannot be used. A
- * certificate made for `--cert-dir` is written there under the component's name.
+ * How a component serves, by its flags; undefined for `--secure-port=0`. Rejects with an Error, with upstream's text where it has one, for
+ * values and files that cannot be used. A certificate made for `--cert-dir` is written there under the component's name.
  */
 export async function secureServingOptions(
   flags: SecureServingFlags,

@@ -12,13 +12,13 @@ export function addressFamily(address: string): AddressFamily | undefined {
   return parsed && ipFamily(parsed);
 }
 
-/** No cluster IP: DNS gives the pods' own addresses. */
+/** Whether a Service has no cluster IP, so that DNS gives the addresses of its pods. */
 export const isHeadlessService = ({ spec }: Service): boolean => !spec?.clusterIP || spec.clusterIP === 'None';
 
 /** The Service's pods are found by the control plane: it has a selector and is not only a name for something elsewhere. */
 export const selectsPods = ({ spec }: Service): boolean => spec?.type !== 'ExternalName' && spec?.selector !== undefined;
 
-/** Has an address and has not ended. */
+/** Whether a pod has an address and has not ended. */
 export function isPodAddressable(pod: Pod, includeTerminating: boolean): boolean {
   if (isPodTerminal(pod)) return false;
   if (!pod.status?.podIP && !pod.status?.podIPs?.length) return false;

@@ -7,7 +7,7 @@ export const serviceNameLabel = 'kubernetes.io/service-name';
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 export const headlessLabel = 'service.kubernetes.io/headless';
 
-/** Endpoints that go under the same ports. */
+/** The endpoints that have the same ports. */
 export interface PortGroup {
   ports: EndpointPort[];
   endpoints: Endpoint[];
@@ -24,7 +24,7 @@ export interface SlicePlan {
 const identity = ({ addresses, hostname, targetRef }: Endpoint): string =>
   JSON.stringify([addresses, hostname ?? '', targetRef?.namespace ?? '', targetRef?.name ?? '']);
 
-/** Equal for the same ports in any order. */
+/** A text that is equal for the same ports in any order. */
 export const portsKey = (ports: readonly EndpointPort[] | null | undefined): string =>
   (ports ?? [])
     .map((port) => canonicalJson({ name: '', protocol: 'TCP', ...port }))

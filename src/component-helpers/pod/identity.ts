@@ -6,11 +6,11 @@ export const configMirrorAnnotation = 'kubernetes.io/config.mirror';
 export const configHashAnnotation = 'kubernetes.io/config.hash';
 export const configSeenAnnotation = 'kubernetes.io/config.seen';
 
-/** `name_namespace(uid)`: how the kubelet's messages name a pod. */
+/** A pod as the kubelet's messages name it: `name_namespace(uid)`. */
 export const formatPod = (pod: Pod): string =>
   `${pod.metadata.name ?? ''}_${pod.metadata.namespace ?? ''}(${pod.metadata.uid ?? ''})`;
 
-/** `name_namespace`: equal for a static pod and its mirror. */
+/** A pod as `name_namespace`, which is equal for a static pod and its mirror. */
 export const podFullName = (pod: Pod): string => `${pod.metadata.name ?? ''}_${pod.metadata.namespace ?? ''}`;
 
 /** The pod came from a manifest on the node, not from the API. */

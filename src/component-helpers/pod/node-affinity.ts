@@ -43,7 +43,7 @@ function termMatches({ matchExpressions = [], matchFields = [] }: NodeSelectorTe
   );
 }
 
-/** Terms are joined by "or". */
+/** Whether a node meets any term of the selector. */
 export const nodeSelectorMatches = (selector: NodeSelector, node: Node): boolean =>
   selector.nodeSelectorTerms?.some((term) => termMatches(term, node)) ?? false;
 

@@ -77,7 +77,7 @@ function podTotals(pod: Pod, field: Field, options: RequestOptions = {}): Amount
   return total;
 }
 
-/** Requests of the whole pod, overhead included. */
+/** What a whole pod requests, its overhead included. */
 export function podRequests(pod: Pod, options?: RequestOptions): Amounts {
   const total = podTotals(pod, 'requests', options);
   addAll(total, amountsOf(pod.spec?.overhead));

@@ -22,7 +22,7 @@ function matcher(operator: string, values: readonly string[]): ScopeSelector['ma
   }
 }
 
-/** Everything a quota selects by; all must match. */
+/** All that a quota selects by; an object must match all of it. */
 export const scopesOf = ({ spec }: ResourceQuota): ScopeSelector[] => [
   ...(spec?.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists', matches: matcher('Exists', []) })),
   ...(spec?.scopeSelector?.matchExpressions ?? []).map(({ scopeName, operator, values = [] }) => ({

@@ -17,7 +17,7 @@ export interface QuotaWrite {
   oldObject?: KubeObject;
 }
 
-/** How one resource is counted. */
+/** How a quota counts the objects of one resource. */
 export interface Evaluator {
   handles(request: QuotaWrite): boolean;
   /** Whether a quota's resource name is this evaluator's business. */

@@ -5,7 +5,7 @@ export const podReadyCondition = (pod: Pod) => pod.status?.conditions?.find(({ t
 
 export const isPodReady = (pod: Pod): boolean => podReadyCondition(pod)?.status === 'True';
 
-/** Ready for at least `minReadySeconds`. */
+/** Whether a pod has been Ready for at least `minReadySeconds`. */
 export function isPodAvailable(pod: Pod, minReadySeconds: number, now: number): boolean {
   const condition = podReadyCondition(pod);
   if (condition?.status !== 'True') return false;
@@ -24,8 +24,8 @@ export function untilAvailableMs(pod: Pod, minReadySeconds: number, now: number)
 
 export const isPodTerminal = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 
-/** Neither finished nor going away. */
+/** Whether a pod has neither finished nor been deleted. */
 export const isPodActive = (pod: Pod): boolean => !isPodTerminal(pod) && pod.metadata.deletionTimestamp === undefined;
 
-/** Going away but still running. */
+/** Whether a pod was deleted and still runs. */
 export const isPodTerminating = (pod: Pod): boolean => !isPodTerminal(pod) && pod.metadata.deletionTimestamp !== undefined;

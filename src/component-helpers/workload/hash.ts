@@ -5,7 +5,7 @@ const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const offset = 0x811c9dc5;
 const prime = 0x01000193;
 
-/** JSON with sorted keys. */
+/** The JSON of a value with the keys of all objects sorted. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
@@ -14,14 +14,14 @@ export function canonicalJson(value: unknown): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`;
 }
 
-/** FNV-1a, 32 bits, over UTF-16 code units. */
+/** The FNV-1a hash of 32 bits over the UTF-16 code units of a text. */
 export function fnv32a(text: string): number {
   let hash = offset;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), prime);
   return hash >>> 0;
 }
 
-/** Letters and digits that spell no words. */
+/** A text in letters and digits that spell no words. */
 export const safeEncode = (text: string): string =>
   Array.from(text, (character) => alphabet[character.charCodeAt(0) % alphabet.length]).join('');
 

@@ -5,7 +5,7 @@ import type { KubeObject, OwnerReference } from '#apimachinery/meta';
 /** Longest prefix that leaves room for the suffix the server adds. */
 const generateNameMax = 63 - 5;
 
-/** `<owner>-`, so that the server completes the name. */
+/** The prefix `<owner>-`, of which the server makes a name. */
 export const podNamePrefix = (owner: string): string => `${owner.slice(0, generateNameMax - 1)}-`;
 
 /** Parts are shared with the template: the result is only to be sent. */

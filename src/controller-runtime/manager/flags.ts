@@ -174,7 +174,7 @@ export const kubeCloudSharedFlags = () => ({
 export type GenericManagerFlags = FlagValues<ReturnType<typeof genericManagerFlags>>;
 export type KubeCloudSharedFlags = FlagValues<ReturnType<typeof kubeCloudSharedFlags>>;
 
-/** LeaderElectionConfiguration of component-base as JSON. */
+/** The LeaderElectionConfiguration of component-base, as /configz shows it. */
 export const leaderElectionConfigz = (election: LeaderElectionConfiguration): object => ({
   leaderElect: election.leaderElect,
   leaseDuration: formatDurationMs(election.leaseDurationMs),
@@ -213,7 +213,7 @@ export const genericConfigz = (
   },
 });
 
-/** KubeCloudSharedConfiguration (cloudcontrollermanager.config.k8s.io/v1alpha1) as JSON. */
+/** The KubeCloudSharedConfiguration (cloudcontrollermanager.config.k8s.io/v1alpha1), as /configz shows it. */
 export const kubeCloudSharedConfigz = (flags: KubeCloudSharedFlags): object => ({
   CloudProvider: { Name: flags.cloudProvider, CloudConfigFile: flags.cloudConfig },
   ExternalCloudVolumePlugin: flags.externalCloudVolumePlugin,

@@ -22,7 +22,7 @@ export const mergePatch = (
   more: Pick<Patch, 'subresource' | 'events'> = {},
 ): Patch => ({ op: 'patch', ref: refOf(resource, object), type: 'application/merge-patch+json', body, ...more });
 
-/** Replaces finalizers, unless the object changed meanwhile. */
+/** The effect that takes a finalizer off an object, unless the object has changed meanwhile. */
 export const withoutFinalizer = (resource: GroupVersionResource, object: KubeObject, finalizer: string): Patch =>
   mergePatch(resource, object, {
     metadata: {

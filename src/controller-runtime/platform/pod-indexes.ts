@@ -2,7 +2,7 @@
 import type { Pod } from '#api/core/v1';
 import type { Indexers } from '#client';
 
-/** Pods by node name. */
+/** The name of the index of pods by the name of their node. */
 export const podsByNode = 'nodeName';
 /** Pods by the claims they use, as `namespace/name`; those made for ephemeral volumes among them. */
 export const podsByClaim = 'claim';

@@ -30,7 +30,7 @@ export const horizontalPodAutoscalers: GroupVersionResource = {
 /** Whether a key of a loop over claims and volumes names a volume: claims have a namespace, volumes do not. */
 export const isVolumeKey = (key: string): boolean => !key.includes('/');
 
-/** What such a key names. */
+/** The claim or volume that a key of the volume loops names. */
 export const claimOrVolume = (key: string): ObjectId => ({
   ...(isVolumeKey(key) ? persistentVolumes : persistentVolumeClaims),
   key,

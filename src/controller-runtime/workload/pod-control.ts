@@ -6,7 +6,7 @@ import { controllerRef, type Effect } from '../types.ts';
 import { pods } from './resources.ts';
 import { parseApiVersion } from '#apimachinery/meta';
 
-/** `object` with the type that lists leave out. */
+/** The object with its type, which lists leave out. */
 export const typed = <T extends KubeObject>(object: T, apiVersion: string, kind: string): T =>
   object.kind === kind && object.apiVersion === apiVersion ? object : { ...object, apiVersion, kind };
 

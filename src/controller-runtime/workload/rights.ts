@@ -3,7 +3,7 @@ import type { PolicyRule } from '../types.ts';
 
 const words = (text: string): string[] => text.split(',');
 
-/** `allow('get,list', 'core,apps', 'pods')`; `core` is the group ''. */
+/** Makes a rule: `allow('get,list', 'core,apps', 'pods')`, where `core` stands for the group ''. */
 export const allow = (verbs: string, groups: string, resources: string): PolicyRule => ({
   verbs: words(verbs),
   apiGroups: words(groups).map((group) => (group === 'core' ? '' : group)),

@@ -17,11 +17,11 @@ import {
   volumeAttachments,
 } from './volumes.ts';
 
-/** VolumeAttachments by node, and by persistent volume. */
+/** The name of the index of VolumeAttachments by their node. */
 export const attachmentsByNode = 'attachmentNode';
 export const attachmentsByVolume = 'attachmentVolume';
 
-/** An attempt to attach. */
+/** One attempt to attach a volume to a node. */
 export interface Attempt {
   startedAt: number;
   failures: number;

@@ -13,7 +13,7 @@ export const legacySigner = 'kubernetes.io/legacy-unknown';
 
 const text = new TextDecoder();
 
-/** PEM from a `[]byte` field. */
+/** The PEM text in a `[]byte` field, which JSON carries as base64. */
 export function pemOf(base64 = ''): string {
   const bytes = decodeBase64(base64);
   return 'corruptAt' in bytes ? '' : text.decode(bytes);

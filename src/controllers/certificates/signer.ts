@@ -39,7 +39,7 @@ const withStatus = (request: Csr, status: Csr['status']): Plan['effects'] => {
   return [{ op: 'update', resource: certificateSigningRequests, subresource: 'status', object }];
 };
 
-/** Decides whether to sign. */
+/** Decides whether a request is signed now. */
 export function reconcileSigning({ request }: SigningView, now: number): Plan {
   if (!request || isIssued(request) || !hasCondition(request, 'Approved') || hasCondition(request, 'Denied'))
     return { effects: [] };
@@ -98,7 +98,7 @@ function signing(signerOf: SignerOf): NonNullable<ControllerDefinition['actions'
   ];
 }
 
-/** Signers without an authority sign nothing. */
+/** Makes the loop that signs. A signer without an authority signs nothing. */
 export const csrSigningController = ({
   clusterSigning,
   clusterSigners,

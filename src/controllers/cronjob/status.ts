@@ -5,7 +5,7 @@ import { jobs as jobResource } from '#controller-runtime/workload';
 
 export const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 
-/** Complete or Failed; undefined while it runs. */
+/** How a Job ended, Complete or Failed; undefined while it runs. */
 export const outcomeOf = ({ status }: Job): string | undefined =>
   status?.conditions?.find(({ type, status: value }) => (type === 'Complete' || type === 'Failed') && value === 'True')?.type;
 
@@ -79,7 +79,7 @@ const byStart = (a: Job, b: Job): number => {
   return timeOf(first, Number.POSITIVE_INFINITY) - timeOf(second, Number.POSITIVE_INFINITY);
 };
 
-/** Finished Jobs beyond the limits, oldest first. */
+/** The finished Jobs beyond the limits, the oldest first. */
 export function expired({ spec }: CronJob, jobs: readonly Job[]): Job[] {
   const beyond = (outcome: string, limit: number | undefined): Job[] => {
     if (limit === undefined) return [];

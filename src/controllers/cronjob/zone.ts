@@ -57,7 +57,7 @@ export function midnight(year: number, month: number, day: number, zone: Zone): 
   return wallTime(exact, zone).hour === 23 ? exact + 3_600_000 : exact;
 }
 
-/** RFC 3339 with the zone's offset. */
+/** A time in RFC 3339 with the offset of the zone. */
 export function formatInZone(atMs: number, zone: Zone): string {
   const offset = zone(atMs);
   const text = new Date(atMs + offset).toISOString().slice(0, 19);

@@ -38,7 +38,7 @@ export interface Placement {
   stay: boolean;
 }
 
-/** Judges nodes for one DaemonSet. */
+/** Makes the function that judges whether a node is for the pods of one DaemonSet. */
 export function placer({ template }: DaemonSetSpec): (node: Node) => Placement {
   const spec = template.spec ?? { containers: [] };
   const tolerations = withDaemonTolerations(spec);
@@ -96,7 +96,7 @@ export function targetNode({ spec }: Pod): string | undefined {
   return field?.values?.length === 1 ? field.values[0] : undefined;
 }
 
-/** Made from the current template. */
+/** Whether a pod was made from the DaemonSet's current template. */
 export function isUpdated({ metadata: { labels = {} } }: Pod, set: DaemonSet, hash: string): boolean {
   const generation = generationOf(set);
   return labels[revisionHashLabel] === hash || (generation !== undefined && labels[templateGenerationLabel] === generation);

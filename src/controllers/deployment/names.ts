@@ -31,7 +31,7 @@ export const reasons = {
   minimumUnavailable: 'MinimumReplicasUnavailable',
 } as const;
 
-/** Longest revision history kept in the annotation, in characters. */
+/** The longest history of revisions that the annotation keeps, in characters. */
 export const revisionHistoryCharsMax = 2000;
 /** The value that means "no limit" in progressDeadlineSeconds and revisionHistoryLimit. */
 export const noLimit = 2 ** 31 - 1;

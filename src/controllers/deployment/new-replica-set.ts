@@ -28,7 +28,7 @@ const nameMax = 253;
 
 export const templateHash = ({ spec, status }: Deployment): string => stableHash(spec?.template, status?.collisionCount);
 
-/** The name its ReplicaSet gets. */
+/** The name of the ReplicaSet for the Deployment's current template. */
 export function replicaSetName(deployment: Deployment): string {
   const hash = templateHash(deployment);
   return `${(deployment.metadata.name ?? '').slice(0, nameMax - 1 - hash.length)}-${hash}`;

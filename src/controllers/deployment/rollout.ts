@@ -56,7 +56,7 @@ export function isDraftChanged({ source, fresh, replicas, annotations, minReadyS
 
 const timeOf = ({ source }: Draft): number => Date.parse(source.metadata.creationTimestamp ?? '') || Number.MAX_SAFE_INTEGER;
 
-/** Oldest first; by name within one second. */
+/** Sorts the oldest first, and by name within one second. */
 export const byCreation = (a: Draft, b: Draft): number =>
   timeOf(a) - timeOf(b) || ((a.source.metadata.name ?? '') < (b.source.metadata.name ?? '') ? -1 : 1);
 
@@ -108,7 +108,7 @@ export function annotatedCount({ annotations }: Draft, name: string): number | u
   return count !== undefined && count <= 2 ** 31 - 1 ? count : undefined;
 }
 
-/** Equal pod templates, the hash label aside. */
+/** Whether the pod templates are equal, apart from the label with their hash. */
 export function sameTemplate(a: ReplicaSet, deployment: Deployment): boolean {
   return deepEqual(withoutHash(a.spec?.template), withoutHash(deployment.spec?.template));
 }

@@ -82,7 +82,7 @@ export function oldPodsAreGone(rollout: Rollout, pods: ReadonlyMap<string, reado
   return true;
 }
 
-/** Recreate: the newest gets everything at once. */
+/** Gives the newest ReplicaSet all replicas at once, for Recreate. */
 export function fillNewest(rollout: Rollout): void {
   const { newest, replicas } = rollout;
   if (newest && newest.replicas !== replicas) resize(rollout, newest, replicas);

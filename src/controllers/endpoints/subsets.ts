@@ -88,7 +88,7 @@ function subset({ ports, entries }: { ports: EndpointPort[]; entries: Entry[] })
   };
 }
 
-/** Addresses of one Endpoints object. */
+/** The most addresses that one Endpoints object has. */
 export const addressesMax = 1000;
 
 const count = (subsets: readonly EndpointSubset[], kind: 'addresses' | 'notReadyAddresses'): number =>

@@ -7,7 +7,7 @@ import { isPodReady } from '#component-helpers/workload';
 const zoneLabel = 'topology.kubernetes.io/zone';
 const closeDistributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
 
-/** `node` undefined: unknown, which only counts for the zone. */
+/** The endpoint of a pod. Its node may be unknown (undefined), which only matters for the zone. */
 export function endpointOf(pod: Pod, node: Node | undefined, service: Service, family: AddressFamily): Endpoint {
   const serving = isPodReady(pod);
   const terminating = pod.metadata.deletionTimestamp !== undefined;
@@ -27,7 +27,7 @@ export function endpointOf(pod: Pod, node: Node | undefined, service: Service, f
   return hints ? { ...endpoint, hints } : endpoint;
 }
 
-/** Topology mode "Auto" has precedence over the traffic distribution. */
+/** Whether a Service has the topology mode "Auto", which comes before its traffic distribution. */
 export function isAuto({ metadata }: Service): boolean {
   const annotations = metadata.annotations ?? {};
   const mode = annotations['service.kubernetes.io/topology-aware-hints'] ?? annotations['service.kubernetes.io/topology-mode'];

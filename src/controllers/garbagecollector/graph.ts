@@ -99,7 +99,7 @@ export function itemAt(key: string, cache: Cache): Item | undefined {
   return object && { resource, object };
 }
 
-/** Everything that names `uid` among its owners. */
+/** All objects that name `uid` among their owners. */
 export const dependentsOf = (uid: string, cache: Cache): Item[] =>
   collected(cache.discovered()).flatMap((resource) => cache.ownedBy(resource, uid).map((object) => ({ resource, object })));
 

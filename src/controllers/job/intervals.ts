@@ -5,7 +5,7 @@ export interface Interval {
   last: number;
 }
 
-/** Sorted, apart from each other. */
+/** Sets of numbers as intervals, which are sorted and do not touch. */
 export type Intervals = readonly Interval[];
 
 /** The union of two lists of intervals. */
@@ -37,7 +37,7 @@ export function includes(intervals: Intervals, index: number): boolean {
   return (intervals[low]?.first ?? Infinity) <= index;
 }
 
-/** How many are in both. */
+/** How many numbers are in both sets. */
 export function overlap(a: Intervals, b: Intervals): number {
   let sum = 0;
   for (let [i, j] = [0, 0]; i < a.length && j < b.length; ) {

@@ -43,7 +43,7 @@ export function indexOf({ metadata }: Pod): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** An index of this Job. */
+/** The completion index of a pod; undefined where it is not one of this Job. */
 export function validIndexOf(pod: Pod, { completions = 0 }: JobSpec): number | undefined {
   const index = indexOf(pod);
   return index !== undefined && index < completions ? index : undefined;
@@ -89,7 +89,7 @@ function hasIndexFailed(pod: Pod, spec: JobSpec): boolean {
   return action === 'FailIndex' || (counts && countedFailures(pod) >= (spec.backoffLimitPerIndex ?? 0));
 }
 
-/** Sorts the pods of a Job. */
+/** Sorts the pods of a Job by what they mean for it. */
 export function stateOf(job: Job, spec: JobSpec, pods: readonly Pod[], now: number): JobState {
   const status = job.status ?? {};
   const indexed = isIndexed(spec);

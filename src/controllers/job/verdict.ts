@@ -60,7 +60,7 @@ function restartedTooOften({ spec, pods }: JobState): boolean {
   return limit === 0 ? restarts > 0 : restarts >= limit;
 }
 
-/** Time left until `activeDeadlineSeconds`; Infinity without one. */
+/** The time left until `activeDeadlineSeconds`; Infinity where there is none. */
 export function deadlineLeftMs({ spec, status, now }: JobState): number {
   if (spec.activeDeadlineSeconds === undefined || isSuspended(spec)) return Number.POSITIVE_INFINITY;
   const start = status.startTime ? Date.parse(status.startTime) : now;

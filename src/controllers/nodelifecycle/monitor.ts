@@ -148,7 +148,7 @@ function comings(looks: readonly Look[], { memory }: MonitorView): Effect[] {
   return [...added, ...removed];
 }
 
-/** Decides for all nodes. */
+/** Decides for all nodes at once which conditions and taints they get. */
 export function monitor(config: HealthConfig & ZoneConfig, view: MonitorView, now: number): Plan {
   const looks = view.nodes.map((node) => look(node, view, config, now));
   const { zones, entered, left } = disruption(view.memory?.zones ?? new Map<string, Zone>(), countZones(looks), config, now);

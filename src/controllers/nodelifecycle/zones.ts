@@ -23,7 +23,7 @@ const label = (node: Node, name: string): string =>
   node.metadata.labels?.[`failure-domain.beta.kubernetes.io/${name}`] ??
   '';
 
-/** Nodes with equal keys share a failure domain. */
+/** The key of a node's failure domain, which nodes with equal keys share. */
 export function zoneOf(node: Node): string {
   const region = label(node, 'region');
   const zone = label(node, 'zone');

@@ -119,7 +119,7 @@ function behaved(range: Range): Limited {
   return { replicas: stable, stabilized, limited: said(false, 'DesiredWithinRange') };
 }
 
-/** The proposal, tamed. */
+/** The proposed number of replicas, held within the autoscaler's bounds and its behavior. */
 export const limit = (range: Range): Limited => (range.hpa.spec?.behavior ? behaved(range) : plain(range));
 
 const longestMs = (rules: HPAScalingRules | undefined): number =>

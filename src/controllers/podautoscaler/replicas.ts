@@ -108,7 +108,7 @@ export function calculate(input: Calculation): Calculated {
   return { ...first, replicas };
 }
 
-/** Average against a target average. */
+/** How the average of the values stands to a target average. */
 export const averageRatio =
   (target: number) =>
   (values: ReadonlyMap<string, number>): Ratio => {
@@ -116,7 +116,7 @@ export const averageRatio =
     return { ratio: average / target, average };
   };
 
-/** Use in per cent of requests against a target. */
+/** How the use, in per cent of what is requested, stands to a target. */
 export const utilizationRatio =
   (target: number, requests: ReadonlyMap<string, number>) =>
   (values: ReadonlyMap<string, number>): Ratio => {

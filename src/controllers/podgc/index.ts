@@ -65,7 +65,7 @@ function remove(pod: Pod, now: number, condition?: PodCondition): Effect[] {
 
 const nodeRef = (name: string): Ref => ({ resource: nodes, namespace: '', name });
 
-/** Decides which pods go. */
+/** Decides which pods are deleted. */
 export function collect(threshold: number, view: PodGcView, now: number): Plan {
   const missing = new Map<string, number>();
   for (const { spec } of view.pods)

@@ -15,7 +15,7 @@ const claimPrefix = 'claim:';
 export const podKey = (namespace: string | undefined, name: string | undefined): string => `${podPrefix}${namespace}/${name}`;
 export const claimKey = (namespace: string | undefined, name: string | undefined): string => `${claimPrefix}${namespace}/${name}`;
 
-/** What a key names. */
+/** The object that a key of the loop names. */
 export const objectOfKey = (key: string): ObjectId =>
   key.startsWith(podPrefix)
     ? { ...pods, key: key.slice(podPrefix.length) }

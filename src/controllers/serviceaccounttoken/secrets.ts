@@ -19,7 +19,7 @@ interface NamesSecret {
   nodePublishSecretRef?: { name?: string };
 }
 
-/** Secrets that a pod names in any way. */
+/** All Secrets that a pod names in any way. */
 export function* secretsOf({ spec }: Pod): Iterable<string> {
   for (const { name } of spec?.imagePullSecrets ?? []) if (name) yield name;
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? []), ...(spec?.ephemeralContainers ?? [])];

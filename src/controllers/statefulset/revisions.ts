@@ -30,7 +30,10 @@ export interface Revisions {
   effects: Effect[];
 }
 
-/** Undefined: the name of the new revision is taken by another, and another hash must be tried. */
+/**
+ * The revisions of a StatefulSet, its current template's among them; undefined where the name of a new one is taken by another, so that
+ * another hash must be tried.
+ */
 export function revisionsOf(
   set: StatefulSet,
   spec: StatefulSetSpec,

@@ -8,7 +8,7 @@ export interface GroupVersionKind {
   kind: string;
 }
 
-/** Upstream's limit, of one rule. */
+/** The most kinds that are looked at for one rule, as upstream has it. */
 export const kindsOfRuleMax = 10;
 
 /** The resources that each rule names, in the order in which they are tried. A rule with a wildcard for its groups or versions names none. */

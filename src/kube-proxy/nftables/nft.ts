@@ -2,7 +2,7 @@
 import type { Exec } from '#utils';
 import { applyTimeoutMs } from '../limits.ts';
 
-/** Upstream's name of it. */
+/** The table of all rules, with upstream's name. */
 export const table = 'ip kube-proxy';
 
 export class NftError extends Error {

@@ -7,6 +7,6 @@ const sharesMax = 262_144;
 export const milliCpuToShares = (milliCpu: number): number =>
   milliCpu === 0 ? sharesMin : Math.min(sharesMax, Math.max(sharesMin, Math.floor((milliCpu * 1024) / 1000)));
 
-/** Microseconds per period; 0: no limit. */
+/** The quota of CPU time in microseconds per period; 0 for no limit. */
 export const milliCpuToQuota = (milliCpu: number): number =>
   milliCpu === 0 ? 0 : Math.max(cpuQuotaUsMin, Math.floor((milliCpu * cpuPeriodUs) / 1000));

@@ -26,7 +26,7 @@ interface Hierarchy {
   roots: string[];
 }
 
-/** Settings of a pod's cgroup; absent: not limited. */
+/** The settings of a pod's cgroup; what is absent is not limited. */
 export interface PodLimits {
   cpuShares: number;
   cpuQuotaUs?: number;

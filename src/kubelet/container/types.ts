@@ -57,7 +57,7 @@ export const emptyRecord = (uid: string, namespace: string, name: string): PodRe
 export const latest = (record: PodRecord, name: string): ContainerRecord | undefined =>
   record.containers.find((container) => container.name === name);
 
-/** Addresses of the newest sandbox, while it is ready. */
+/** The addresses of the newest sandbox, while it is ready. */
 export const recordIPs = (record: PodRecord): string[] => (record.sandboxes[0]?.ready ? record.sandboxes[0].ips : []);
 
 export const anyRunning = (record: PodRecord): boolean => record.containers.some((container) => container.state === 'running');

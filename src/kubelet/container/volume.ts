@@ -14,7 +14,7 @@ export interface VolumeUse {
   abnormal?: string;
 }
 
-/** A volume ready for containers. */
+/** A volume that containers can be given. */
 export interface MountedVolume {
   hostPath: string;
   readOnly: boolean;

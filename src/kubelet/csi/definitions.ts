@@ -127,7 +127,7 @@ export interface PluginServices {
 
 let built: PluginServices | undefined;
 
-/** Built on first use: some tens of milliseconds. */
+/** The services of CSI and of plugin registration. They are built on first use, which takes some tens of milliseconds. */
 export function pluginServices(): PluginServices {
   if (built) return built;
   const nested = { csi: { nested: { v1: { nested: csi } } }, pluginregistration: { nested: registration } };

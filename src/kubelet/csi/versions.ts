@@ -11,7 +11,7 @@ export function highestSupportedVersion(texts: readonly string[]): Version | und
     .reduce((one, other) => (one && (!other || !isLower(one, other)) ? one : other), undefined);
 }
 
-/** Numbers that are missing count as zero. */
+/** Whether one version is lower than another; numbers that are missing count as zero. */
 export function isLower(one: Version, other: Version): boolean {
   for (let i = 0; i < Math.max(one.length, other.length); i++) {
     const [left, right] = [one[i] ?? 0, other[i] ?? 0];

@@ -11,7 +11,7 @@ export interface DownwardContext {
   allocatable: Readonly<Record<string, string>>;
 }
 
-/** `key="value"` lines, sorted, as in a downward API file. */
+/** Writes sorted lines `key="value"`, as a downward API file has them. */
 export const formatMap = (map: Readonly<Record<string, string>> | undefined): string =>
   Object.keys(map ?? {})
     .sort()

@@ -29,7 +29,7 @@ const optionally = async <T>(read: Promise<T>, optional: boolean | undefined): P
   }
 };
 
-/** A Secret's value as text. */
+/** The value of a Secret, which JSON carries as base64, as text. */
 export const secretText = (value: string): string =>
   new TextDecoder().decode(Uint8Array.from(atob(value), (char) => char.charCodeAt(0)));
 

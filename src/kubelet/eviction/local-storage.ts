@@ -5,7 +5,7 @@ import { podLimits } from '#component-helpers/pod';
 
 const resource = 'ephemeral-storage';
 
-/** Bytes on disk. */
+/** What a pod uses of the node's disk, in bytes. */
 export interface LocalStorage {
   /** Bytes used by each emptyDir volume, by its name. */
   volumes: ReadonlyMap<string, number>;

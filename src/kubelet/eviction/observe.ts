@@ -20,7 +20,7 @@ async function memory(): Promise<{ available: number; capacity: number } | undef
   return available === undefined || capacity === undefined ? undefined : { available, capacity };
 }
 
-/** Signals that cannot be read are absent. */
+/** Measures what eviction looks at. Signals that cannot be read are absent. */
 export async function observe(rootDir: string): Promise<Observations> {
   const disk = await statfs(rootDir).catch(() => undefined);
   const pidMax = await number('/proc/sys/kernel/pid_max');

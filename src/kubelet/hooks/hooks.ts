@@ -14,5 +14,5 @@ export interface LifecycleHooks {
   run(pod: Pod, container: Container, containerId: string, handler: LifecycleHandler, timeoutMs?: number): Promise<void>;
 }
 
-/** Hooks of containers that do not exist always succeed. */
+/** Hooks that always succeed, for containers that do not exist. */
 export const noHooks: LifecycleHooks = { run: async () => {} };

@@ -3,7 +3,7 @@
 import type { Clock, Logger, Timer } from '#utils';
 import { housekeepingMs, imageCollectMs, volumeRefreshMs } from '../limits.ts';
 
-/** The chores, without their timing. */
+/** What the kubelet does from time to time, apart from when. */
 export interface Chores {
   /** Takes a reading of CPU use for the next one to compare with. */
   sample(): Promise<void>;

@@ -13,7 +13,7 @@ interface Entry {
   registrytoken?: string;
 }
 
-/** Credentials by registry or path of images. */
+/** Credentials by the registry or the path of images. */
 export type Entries = [string, Entry][];
 /** The forms of Docker's file: `config.json`, and `.dockercfg` of before. */
 export type DockerForm = 'json' | 'cfg';

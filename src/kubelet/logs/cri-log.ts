@@ -10,7 +10,7 @@ export interface LogLine {
 
 const space = 0x20;
 
-/** Undefined for what is no log line. `line` is without its newline. */
+/** Reads a line of a container's log, which is without its newline; undefined for any other text. */
 export function parseLogLine(line: Buffer): LogLine | undefined {
   const first = line.indexOf(space);
   const second = line.indexOf(space, first + 1);

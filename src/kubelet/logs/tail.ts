@@ -7,7 +7,7 @@ import { openLog } from './log-file.ts';
 const chunkBytes = 16 * 1024;
 const newline = 0x0a;
 
-/** Offset at which the last `lines` lines begin. */
+/** The offset at which the last `lines` lines of a file begin. */
 export async function tailOffset(file: FileHandle, lines: number): Promise<number> {
   const { size } = await file.stat();
   let left = lines;

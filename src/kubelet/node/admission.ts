@@ -63,7 +63,7 @@ function portsFit(pod: Pod, others: readonly Pod[]): boolean {
   return !others.some((other) => hostPorts(other).some((taken) => wanted.some((port) => portsConflict(port, taken))));
 }
 
-/** Undefined when the pod may run beside `others` (the node's active pods). */
+/** Why a node refuses a pod; undefined when it may run beside `others` (the node's active pods). */
 export function refusalOf(pod: Pod, node: Node, others: readonly Pod[], osName = 'linux'): Refusal | undefined {
   const podOs = pod.metadata.labels?.['kubernetes.io/os'];
   if (podOs !== undefined && podOs !== osName) {

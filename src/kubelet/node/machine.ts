@@ -5,7 +5,7 @@ import { osInfo } from '#host';
 import type { KubeletOptions } from '../options.ts';
 import type { Machine } from './status.ts';
 
-/** Facts of this machine, disk size included. */
+/** What this machine has, the size of its disk included. */
 export async function thisMachine(rootDir: string): Promise<Machine> {
   const info = osInfo();
   const disk = await statfs(rootDir).catch(() => undefined);

@@ -9,7 +9,7 @@ import type { KubeletOptions } from '../options.ts';
 import type { ImageInfo } from '../container/runtime.ts';
 import { isSpecific } from './node-ip.ts';
 
-/** The machine under the node. */
+/** What the machine has, as the Node's status tells it. */
 export interface Machine {
   machineId: string;
   systemUuid: string;
@@ -215,7 +215,7 @@ function withProvidedIp(metadata: Node['metadata'], { cloudProvider, nodeIPs }: 
   return { ...metadata, annotations: wanted === undefined ? others : { ...others, [providedIpAnnotation]: wanted } };
 }
 
-/** Labels every node has from its kubelet. */
+/** The labels that every node has from its kubelet. */
 export const defaultLabels = (facts: Pick<NodeFacts, 'hostname' | 'machine'>): Record<string, string> => ({
   'beta.kubernetes.io/arch': facts.machine.architecture,
   'beta.kubernetes.io/os': facts.machine.operatingSystem,

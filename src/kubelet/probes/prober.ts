@@ -8,7 +8,7 @@ import { httpGet, httpTarget } from './http.ts';
 import { probePort } from './ports.ts';
 import { tcpConnect } from './tcp.ts';
 
-/** `error`: nothing was learned, the result is thrown away. */
+/** What a probe found. With `error` nothing was learned, and the result is thrown away. */
 export type ProbeOutcome = { result: 'success' | 'warning' | 'failure' | 'error'; output: string };
 
 export interface ProbeTarget {

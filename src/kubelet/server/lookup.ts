@@ -68,7 +68,7 @@ export function logContainerId(pod: Pod, status: PodStatus, name: string, previo
   );
 }
 
-/** Id of the running container. Throws 404. */
+/** The ID of the container that runs under this name. Throws 404 where none does. */
 export function runningContainerId(pod: Pod, status: PodStatus, name: string): string {
   const found = containerStatusOf(status, name);
   if (findContainer(pod, name) === undefined || found?.state?.running === undefined)

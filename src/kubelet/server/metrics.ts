@@ -85,7 +85,7 @@ export interface Measured {
   usage: ContainerUsage;
 }
 
-/** Running containers with what they use. */
+/** The running containers and what they use. */
 export async function measure({ parts: { runtime } }: Kubelet): Promise<Measured[]> {
   const used = await runtime.usage();
   return (await runtime.list()).flatMap((record) =>
@@ -119,7 +119,7 @@ function podMetrics(metrics: Metrics, measured: readonly Measured[]): void {
   for (const [{ namespace, name }, bytes] of pods) podMemory(bytes, namespace, name);
 }
 
-/** GET /metrics/resource: what metrics-server reads. */
+/** The text of GET /metrics/resource, which metrics-server reads. */
 export async function resourceMetrics(kubelet: Kubelet): Promise<string> {
   const metrics = createMetrics();
   podMetrics(metrics, await measure(kubelet));

@@ -1,6 +1,6 @@
 // The texts in which the kernel reports numbers: cgroup files and /proc/net/dev. Pure.
 
-/** Lines of `name number`. */
+/** Reads a file of lines `name number`. */
 export function flatKeyed(text: string): Record<string, number> {
   const found: Record<string, number> = Object.create(null) as Record<string, number>;
   for (const line of text.split('\n')) {
@@ -77,7 +77,7 @@ export interface InterfaceCounts {
   sendDropped: number;
 }
 
-/** /proc/net/dev, without loopback. */
+/** Reads the counters of /proc/net/dev, without those of loopback. */
 export function interfaceCounts(text: string): InterfaceCounts[] {
   return text.split('\n').flatMap((line) => {
     const match = /^\s*([^:\s]+):\s*(.*)$/.exec(line);

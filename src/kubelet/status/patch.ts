@@ -22,7 +22,7 @@ function listPatch(before: readonly Item[], after: readonly Item[], key: string)
   return patch;
 }
 
-/** Fields to send; undefined when the statuses are equal. */
+/** The fields to send; undefined where the statuses are equal. */
 export function statusPatch(before: PodStatus, after: PodStatus): Item | undefined {
   const old = before as Item;
   const now = after as Item;

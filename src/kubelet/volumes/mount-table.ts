@@ -7,7 +7,7 @@ import type { Exec } from '#utils';
 const unescape = (path: string): string =>
   path.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
 
-/** Mount points at or under `directory`, deepest first. */
+/** The mount points at or under `directory`, the deepest first. */
 export async function mountsUnder(directory: string): Promise<string[]> {
   const table = await readFile('/proc/self/mountinfo', 'utf8');
   return table
@@ -22,7 +22,7 @@ async function run(exec: Exec, command: string, args: string[], cwd?: string): P
   if (code !== 0) throw new Error(`${command} failed: ${stderr.trim() || `exit status ${code}`}`);
 }
 
-/** `options` as mount(8) takes them. */
+/** Mounts a file system in memory; `options` are those of mount(8). */
 export const mountTmpfs = (exec: Exec, directory: string, options: readonly string[]): Promise<void> =>
   run(exec, 'mount', ['-t', 'tmpfs', ...(options.length > 0 ? ['-o', options.join(',')] : []), 'tmpfs', directory]);
 

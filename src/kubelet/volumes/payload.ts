@@ -8,13 +8,13 @@ export interface PayloadFile {
   /** The user it belongs to; absent: root. */
   uid?: number;
 }
-/** Relative path to file. */
+/** The files that a volume is to have, by their paths in it. */
 export type Payload = Map<string, PayloadFile>;
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 const binary = (value: string): Uint8Array => Uint8Array.from(atob(value), (char) => char.charCodeAt(0));
 
-/** Paths stay inside the volume. */
+/** The path, where it stays inside the volume. Throws for one that leads out of it. */
 export function safePath(path: string): string {
   const parts = path.split('/');
   if (path === '' || path.startsWith('/') || parts.includes('..') || (parts[0] ?? '').startsWith('..'))

@@ -54,7 +54,7 @@ export interface SyncOutcome {
 
 const earlier = (a: number | undefined, b: number): number => (a === undefined || b < a ? b : a);
 
-/** Grace for one container (upstream setTerminationGracePeriod). */
+/** How long one container may take to end (upstream's setTerminationGracePeriod). */
 export function containerGraceSeconds(pod: Pod, container: Container | undefined, reason: KillContainer['reason']): number {
   if (pod.metadata.deletionGracePeriodSeconds !== undefined) return pod.metadata.deletionGracePeriodSeconds;
   const probe =

@@ -4,7 +4,7 @@ import { bitString, boolean, implicit, objectId, octetString, sequence, smallInt
 import { PkiError } from '../errors.ts';
 import { type AlternativeNames, decodeAlternativeNames, encodeAlternativeNames } from './names.ts';
 
-/** Usages by the names of certificates.k8s.io/v1 KeyUsage. */
+/** What a key may be used for, by the names of KeyUsage in certificates.k8s.io/v1. */
 export type KeyUsage =
   | 'signing'
   | 'digital signature'
@@ -103,7 +103,7 @@ export interface ExtensionInput {
   emptySubject?: boolean;
 }
 
-/** SEQUENCE OF Extension. Throws `PkiError` for an unknown usage. */
+/** Encodes the extensions of a certificate (SEQUENCE OF Extension). Throws `PkiError` for an unknown usage. */
 export function encodeExtensions(input: ExtensionInput): Buffer {
   const list: Buffer[] = [];
   const keyUsages = input.usages.filter(isKeyUsage);
@@ -142,7 +142,7 @@ function decodeKeyUsage(value: DerValue): KeyUsage[] {
   return bitUsages.filter(([, bit]) => mask & (1 << (15 - bit))).map(([name]) => name);
 }
 
-/** Extensions we do not know are skipped. */
+/** Reads the extensions of a certificate, and skips those that are not known here. */
 export function decodeExtensions(value: DerValue): DecodedExtensions {
   const result: DecodedExtensions = { usages: [], names: { dnsNames: [], ips: [], emails: [], uris: [] }, isCa: false };
   for (const item of sequenceItems(value, 'extensions')) {

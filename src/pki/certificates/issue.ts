@@ -95,7 +95,7 @@ function signCertificate(input: CertificateInput): Buffer {
 /** Method 1 of RFC 5280 section 4.2.1.2 over the whole SubjectPublicKeyInfo: any stable digest serves. */
 const keyIdentifier = (key: KeyObject): Buffer => createHash('sha1').update(publicKeyDer(key)).digest();
 
-/** A new self-signed authority. */
+/** Makes a new authority, which signs its own certificate. */
 export function createCertificateAuthority(options: CertificateAuthorityOptions): CertificateAuthority {
   const { privateKey, publicKey } = generateKeyPair(options.algorithm);
   const now = (options.clock ?? systemClock()).now();

@@ -67,7 +67,7 @@ function ipv6Octets(text: string): Buffer {
   return octets;
 }
 
-/** 4 or 16 octets. */
+/** The 4 or 16 octets of an address. */
 export function ipOctets(text: string): Buffer {
   if (isIPv4(text)) return Buffer.from(text.split('.').map(Number));
   if (isIPv6(text)) return ipv6Octets(text);

@@ -32,7 +32,7 @@ export interface ParsedCertificate extends AlternativeNames {
 
 const noExtensions: DecodedExtensions = { usages: [], names: { dnsNames: [], ips: [], emails: [], uris: [] }, isCa: false };
 
-/** Parses DER. Throws `PkiError`. */
+/** Reads a certificate in DER. Throws `PkiError` for bytes that are not one. */
 export function parseCertificateDer(der: Buffer): ParsedCertificate {
   const [body] = sequenceItems(decode(der), 'certificate');
   const items = sequenceItems(body, 'certificate');

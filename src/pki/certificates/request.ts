@@ -18,7 +18,7 @@ export interface CertificateRequest extends AlternativeNames {
   publicKey: KeyObject;
 }
 
-/** PEM of a request signed by `privateKey`. */
+/** Makes a request for a certificate in PEM, signed by `privateKey`. */
 export function createCertificateRequest(options: SubjectOptions & { privateKey: KeyObject }): string {
   const names: AlternativeNames = {
     dnsNames: [...(options.dnsNames ?? [])],

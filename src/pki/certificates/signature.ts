@@ -18,7 +18,7 @@ const hashes: Record<string, string | null> = {
   [ed25519]: null,
 };
 
-/** AlgorithmIdentifier for signatures by this key. */
+/** The AlgorithmIdentifier of signatures by this key. */
 export function signatureAlgorithm(key: KeyObject): Buffer {
   switch (key.asymmetricKeyType) {
     case 'ec':

@@ -50,7 +50,7 @@ function chainProblem(certificate: ParsedCertificate, options: VerifyOptions, de
   return problem;
 }
 
-/** Undefined when the certificate is good; else why not, in Go's words. Malformed signatures throw `PkiError`. */
+/** Why a certificate is not good, in Go's words; undefined when it is. Malformed signatures throw `PkiError`. */
 export function verifyCertificate(certificate: ParsedCertificate, options: VerifyOptions): string | undefined {
   const extended = certificate.usages.filter((usage) => !keyUsages.has(usage));
   const { usage } = options;

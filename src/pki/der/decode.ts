@@ -90,7 +90,7 @@ export function readString(value: DerValue | undefined, what: string): string {
   return encoding === 'utf16le' ? Buffer.from(value.content).swap16().toString(encoding) : value.content.toString(encoding);
 }
 
-/** Content of a BIT STRING that holds whole octets. */
+/** The content of a BIT STRING that holds whole octets. */
 export function readBitString(value: DerValue | undefined, what: string): { bits: Buffer; unusedBits: number } {
   const { content } = expectType(value, tag.bitString, what);
   const unusedBits = content[0];
@@ -98,7 +98,7 @@ export function readBitString(value: DerValue | undefined, what: string): { bits
   return { bits: content.subarray(1), unusedBits };
 }
 
-/** Unix milliseconds of a UTCTime or GeneralizedTime. */
+/** A UTCTime or GeneralizedTime in Unix milliseconds. */
 export function readTime(value: DerValue | undefined, what: string): number {
   const text = value?.content.toString('latin1') ?? '';
   const full = value?.type === tag.utcTime ? `${Number(text.slice(0, 2)) >= 50 ? '19' : '20'}${text}` : text;

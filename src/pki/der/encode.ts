@@ -32,11 +32,11 @@ export const tlv = (type: number, ...content: Uint8Array[]): Buffer => {
 };
 
 export const sequence = (...items: Uint8Array[]): Buffer => tlv(tag.sequence, ...items);
-/** SET OF: DER orders the elements by their bytes. */
+/** Encodes a SET OF, whose elements DER orders by their bytes. */
 export const setOf = (...items: Uint8Array[]): Buffer => tlv(tag.set, ...items.toSorted((a, b) => Buffer.compare(a, b)));
-/** `[n]` around values. */
+/** Encodes values inside an explicit tag `[n]`. */
 export const explicit = (n: number, ...items: Uint8Array[]): Buffer => tlv(0xa0 | n, ...items);
-/** `[n] IMPLICIT` of a primitive. */
+/** Encodes a primitive value with an implicit tag `[n]`. */
 export const implicit = (n: number, content: Uint8Array): Buffer => tlv(0x80 | n, content);
 export const boolean = (value: boolean): Buffer => tlv(tag.boolean, Buffer.from([value ? 0xff : 0]));
 export const nullValue = (): Buffer => tlv(tag.nullValue);

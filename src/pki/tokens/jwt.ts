@@ -32,7 +32,7 @@ export interface JwtSigner {
   sign(claims: JwtClaims): string;
 }
 
-/** Signs with one private key; `publicKey` gives the `kid`. */
+/** Makes what signs with one private key; `publicKey` gives the `kid`. */
 export function jwtSigner(privateKey: KeyObject, publicKey: KeyObject): JwtSigner {
   const alg = jwtAlgorithm(privateKey);
   const kid = keyId(publicKey);

@@ -1,10 +1,10 @@
 // Unguessable strings: bearer tokens, bootstrap tokens, one-time streaming tokens.
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 
-/** `bytes` random octets as unpadded base64url. */
+/** A new token: so many random octets, as unpadded base64url. */
 export const randomToken = (bytes = 32): string => randomBytes(bytes).toString('base64url');
 
-/** `length` characters of `alphabet`, each equally likely. */
+/** A random text of so many characters of `alphabet`, each equally likely. */
 export const randomString = (length: number, alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'): string =>
   Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 

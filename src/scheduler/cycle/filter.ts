@@ -139,7 +139,7 @@ export function planFilters(cycle: Cycle, { steps }: PreFiltered, tables: Filter
   return { podClass, rest: steps.slice(prefix) };
 }
 
-/** Nodes that the class turns away, by status. */
+/** How many nodes the class of a pod rejects, by the status that says why. */
 export function classRejections({ statuses, nodes }: PodClass): Map<Status, number> {
   const rejected = new Map<Status, number>();
   statuses.forEach((status, code) => {

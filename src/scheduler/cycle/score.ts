@@ -20,7 +20,7 @@ interface Column {
   at(place: number): number;
 }
 
-/** Arrays used again from cycle to cycle. */
+/** The arrays that scoring uses again from cycle to cycle. */
 export class ScoreScratch {
   readonly #arrays: Float64Array[] = [];
   #used = 0;

@@ -5,7 +5,7 @@ import type { Plugin } from './plugin.ts';
 /** Makes a plugin from what the configuration says; undefined: nothing. Throws `ArgsError`. */
 export type PluginFactory = (args: unknown) => Plugin;
 
-/** Arguments that are not of the plugin's type. */
+/** The arguments of a plugin are not of its type. */
 export class ArgsError extends Error {}
 
 /** A schema of arguments: the fields, beside the names that a file may give them (`kind: NodeAffinityArgs`). */

@@ -34,5 +34,5 @@ export interface ClusterView {
   isUnderWay?(kind: ViewKind, namespace: string, name: string): boolean;
 }
 
-/** Nothing but nodes and pods. */
+/** A view of a cluster in which nothing but nodes and pods is known. */
 export const emptyView: ClusterView = { get: () => undefined, list: () => [] };

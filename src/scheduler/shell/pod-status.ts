@@ -37,7 +37,7 @@ export function statusPatch(pod: Pod, { condition, nominatedNodeName }: PodStatu
   };
 }
 
-/** Rejects with StatusError. */
+/** Writes a change of a pod's status. Rejects with the StatusError of the apiserver. */
 export async function patchPodStatus(client: KubeClient, pod: Pod, change: PodStatusChange, nowMs: number): Promise<void> {
   const body = statusPatch(pod, change, nowMs);
   if (body === undefined) return;

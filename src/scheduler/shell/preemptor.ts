@@ -82,5 +82,5 @@ export class Preemptor {
   }
 }
 
-/** Objects of lists may leave out what they are. */
+/** The pod with its apiVersion and kind, which objects of lists may leave out. */
 export const asObject = (pod: Pod): Pod => ({ ...pod, apiVersion: 'v1', kind: 'Pod' });

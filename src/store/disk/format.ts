@@ -19,7 +19,7 @@ const segmentMagic = 'SAGONGLG';
 
 export const segmentName = (number: number): string => `${String(number).padStart(12, '0')}.log`;
 
-/** Undefined: the file is no segment. */
+/** The number of a segment, by its file's name; undefined for any other file. */
 export function segmentNumber(name: string): number | undefined {
   return /^\d{12}\.log$/.test(name) ? Number.parseInt(name, 10) : undefined;
 }
@@ -38,7 +38,7 @@ export function encodeSegmentHead({ id, number, size }: SegmentHead): Buffer {
   return head;
 }
 
-/** Undefined: this is no whole head of a segment. */
+/** Reads the head of a segment; undefined where it is not whole. */
 export function decodeSegmentHead(bytes: Buffer): SegmentHead | undefined {
   if (bytes.length < segmentHeadBytes || bytes.toString('latin1', 0, 8) !== segmentMagic) return undefined;
   if (bytes.readUInt32LE(segmentHeadBytes - 4) !== crc32(bytes.subarray(0, segmentHeadBytes - 4))) return undefined;
@@ -58,7 +58,7 @@ export interface FrameHead {
 }
 
 export const frameHeadBytes = 32;
-/** What every frame begins with. */
+/** The characters with which every frame begins. */
 export const frameMagicText = 'SFRM';
 const frameMagic = Buffer.from(frameMagicText, 'latin1').readUInt32LE(0);
 const endsFlag = 1;
@@ -75,7 +75,7 @@ export function encodeFrameHead(target: Buffer, at: number, head: FrameHead, see
   target.writeUInt32LE(crc32(target.subarray(at, at + frameHeadBytes - 4), seed), at + frameHeadBytes - 4);
 }
 
-/** Undefined: no whole head of a frame is here. */
+/** Reads the head of a frame; undefined where there is no whole one. */
 export function decodeFrameHead(source: Buffer, at: number, seed: number): FrameHead | undefined {
   if (at + frameHeadBytes > source.length || source.readUInt32LE(at) !== frameMagic) return undefined;
   const crcAt = at + frameHeadBytes - 4;

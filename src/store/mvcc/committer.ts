@@ -7,7 +7,7 @@ import { batchRevisionsMax, publishTicketsMax } from '../limits.ts';
 import type { LogEntry, RevisionLog } from './log.ts';
 import type { Version } from './record.ts';
 
-/** Something accepted that waits for durability. */
+/** An accepted request that waits until it is durable. */
 export interface Ticket extends LogEntry {
   readonly versions: readonly Version[];
   /** Takes back what acceptance did beyond `versions`. */

@@ -4,7 +4,7 @@ import type { Change, LeaseGrant, StoreContents, StoreUsage } from '../types.ts'
 
 export type { Change, LeaseGrant, StoreContents } from '../types.ts';
 
-/** What one accepted request changes. */
+/** What one accepted request changes, as the log keeps it. */
 export interface LogEntry {
   /** The changes of one revision; empty when nothing was written. */
   readonly versions: readonly Change[];

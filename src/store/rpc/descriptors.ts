@@ -153,7 +153,7 @@ export const streamingMethods: readonly string[] = ['Watch', 'LeaseKeepAlive'];
 /** The methods whose answer alone is a stream. */
 export const answeringMethods: readonly string[] = ['Snapshot'];
 
-/** Numbers of etcd's enums. */
+/** The numbers by which etcd's protocol knows comparisons. */
 export const compareResults = { '=': 0, '>': 1, '<': 2, '!=': 3 } as const;
 export const compareTargets = { version: 0, createRevision: 1, modRevision: 2, value: 3, lease: 4 } as const;
 export const eventTypes = { PUT: 0, DELETE: 1 } as const;

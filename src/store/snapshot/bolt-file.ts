@@ -45,7 +45,7 @@ export function encodeMeta(id: number, meta: Meta): Buffer {
   return page;
 }
 
-/** Undefined: there is no whole meta page at `at`. */
+/** Reads the meta page at `at`; undefined where there is no whole one. */
 export function decodeMeta(file: Buffer, at: number): Meta | undefined {
   const start = at + pageHeadBytes;
   if (start + metaBytes > file.length) return undefined;

@@ -39,7 +39,7 @@ function uint64(value: number): Buffer {
   return bytes;
 }
 
-/** Changes come in order of their revisions. */
+/** The buckets of etcd's file with this content. Changes must come in the order of their revisions. */
 export function bucketsOf({ changes, leases, revision, compactedRevision }: StoreContents): BoltBucket[] {
   const facts: [string, Buffer][] = [
     ['confState', Buffer.from('{"voters":[1],"auto_leave":false}')],

@@ -45,7 +45,7 @@ let contexts = 0;
 
 export const bytes = (text: string): Uint8Array => Buffer.from(text);
 export const text = (value: Uint8Array): string => Buffer.from(value).toString();
-/** `PUT a=1` with the test's prefix removed. */
+/** An event in the form `PUT a=1`, without the test's prefix. */
 export const eventText = ({ type, kv }: StoreEvent, prefix: string): string => {
   const name = kv.key.slice(prefix.length);
   return type === 'PUT' ? `PUT ${name}=${text(kv.value)}` : `DELETE ${name}`;

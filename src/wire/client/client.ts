@@ -4,7 +4,7 @@ import { http1Pool } from './http1.ts';
 import { http2Pool } from './http2.ts';
 import type { ClientOptions, WireClient } from './options.ts';
 
-/** Connects to nothing yet. Throws for an unusable `baseUrl`. */
+/** Makes a client, which connects when it is first used. Throws for a `baseUrl` that cannot be one. */
 export function createWireClient(options: ClientOptions): WireClient {
   const endpoint = endpointOf(options.baseUrl);
   const http1 = http1Pool(options, endpoint);

@@ -8,7 +8,7 @@ const reasons: Record<string, string> = {
   ETIMEDOUT: 'i/o timeout',
 };
 
-/** `host`: with its port. */
+/** Why no connection was made, in Go's words. `host` has its port. */
 export function dialErrorText(error: unknown, host: string): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   const why = reasons[code];

@@ -32,7 +32,7 @@ export function endpointOf(baseUrl: string): Endpoint {
   return { encrypted, host, port, socketPath: undefined, authority: url.host, pathPrefix: url.pathname.replace(/\/$/, '') };
 }
 
-/** TLS settings in Node's words. */
+/** The settings of TLS, in the words of Node's `tls.connect`. */
 export function tlsOptions(tls: ClientTls, host: string, alpn: readonly string[]): ConnectionOptions {
   const name = tls.serverName ?? host;
   return {

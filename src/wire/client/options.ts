@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 
-/** PEM where not said otherwise. */
+/** How a client speaks TLS. Keys and certificates are PEM where nothing else is said. */
 export interface ClientTls {
   /** Authorities of the server's certificate. Default: those of the system. */
   ca?: string | Buffer | readonly (string | Buffer)[];

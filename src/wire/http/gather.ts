@@ -2,7 +2,7 @@
 // the other side, which cost hundreds of times the byte. What has come since the last one was taken goes on as one piece.
 import type { Duplex, Readable, Writable } from 'node:stream';
 
-/** For `pipeline`, between source and target. */
+/** Hands on at once all that a stream holds, between the source and the target of a `pipeline`. */
 export async function* gathered<T extends string | Uint8Array>(from: AsyncIterable<T>): AsyncGenerator<T> {
   // A stream that is iterated over, and does not flow, gives all it holds at once.
   for await (const piece of from) yield piece;

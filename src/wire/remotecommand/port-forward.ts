@@ -114,7 +114,7 @@ export interface PortForwardClientSession {
   close(): void;
 }
 
-/** Starts port-forwarding. Rejects with `UpgradeRefusedError`. */
+/** Begins port-forwarding. Rejects with `UpgradeRefusedError` where the server does not agree. */
 export async function dialPortForward(
   client: WireClient,
   request: Omit<ClientRequest, 'body' | 'method'> & { transport: 'spdy' | 'websocket' },

@@ -4,7 +4,7 @@
 /** Versions over SPDY, best first. '' is a client that does not negotiate. */
 export const spdyCommandProtocols = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'] as const;
 
-/** Subprotocols over WebSocket, best first. */
+/** The subprotocols of remote commands over WebSocket, the best first. */
 export const webSocketCommandProtocols = [
   'v5.channel.k8s.io',
   'v4.channel.k8s.io',
@@ -46,7 +46,7 @@ export interface CommandStreamOptions {
   tty: boolean;
 }
 
-/** Columns and rows. */
+/** The size of a terminal, in columns and rows. */
 export interface TerminalSize {
   width: number;
   height: number;

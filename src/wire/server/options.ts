@@ -3,7 +3,7 @@ import type { Server } from 'node:net';
 import type { Logger } from '#utils';
 import type { WireRequest, WireResponse, WireUpgrade } from '../http/types.ts';
 
-/** Certificate chain and key, PEM. */
+/** What a server shows of itself: a chain of certificates and its key, in PEM. */
 export interface ServingCertificate {
   cert: string | Buffer;
   key: string | Buffer;

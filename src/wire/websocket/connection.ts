@@ -22,7 +22,7 @@ export interface MessagePart {
   ends: boolean;
 }
 
-/** `close`: once, when nothing will come any more. */
+/** What a connection tells; `close` comes once, when nothing else will. */
 export interface WebSocketEvents {
   part: [part: MessagePart];
   close: [code: number, reason: string];

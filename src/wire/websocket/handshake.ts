@@ -16,7 +16,7 @@ const listOf = (header: string | undefined): string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-/** `Connection: Upgrade` and `Upgrade: websocket` (wsstream.IsWebSocketRequest). */
+/** Whether a request has `Connection: Upgrade` and `Upgrade: websocket` (wsstream.IsWebSocketRequest). */
 export const isWebSocketRequest = (upgrade: Pick<WireUpgrade, 'headers'>): boolean =>
   listOf(upgrade.headers.connection).some((item) => item.toLowerCase() === 'upgrade') &&
   listOf(upgrade.headers.upgrade).some((item) => item.toLowerCase() === 'websocket');

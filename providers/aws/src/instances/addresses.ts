@@ -29,7 +29,7 @@ const v6 = (instance: Instance): NodeAddress[] =>
 export const nodeAddresses = (instance: Instance, families: readonly ('ipv4' | 'ipv6')[]): NodeAddress[] =>
   families.flatMap((family) => (family === 'ipv4' ? v4(instance) : v6(instance)));
 
-/** Of a Node of Fargate, by its network interface. */
+/** The addresses of a Node of Fargate, by its network interface. */
 export const interfaceAddresses = (found: NetworkInterface, families: readonly ('ipv4' | 'ipv6')[]): NodeAddress[] =>
   families.flatMap((family) => {
     const address = family === 'ipv4' ? found.PrivateIpAddress : found.Ipv6Addresses?.[0]?.Ipv6Address;

@@ -52,7 +52,7 @@ export async function instancesByName(
   return byName;
 }
 
-/** AWS shows a terminated instance for an hour. */
+/** Whether an instance is terminated: AWS shows it for an hour after that. */
 export const isGone = ({ State }: Instance): boolean => State?.Name === 'terminated' || State?.Name === 'shutting-down';
 
 export const allInstances = async (api: Api, cluster: ClusterTags): Promise<Instance[]> =>

@@ -59,7 +59,7 @@ function checkAnnotations(service: Service, kind: Kind): void {
 
 const protocols: Readonly<Record<Kind, readonly string[]>> = { classic: ['TCP'], network: ['TCP', 'UDP'], elsewhere: [] };
 
-/** Throws with what is refused. */
+/** Throws with the reason where a Service asks for what its load balancer cannot have. */
 export function checkService(service: Service, kind: Kind): void {
   checkAnnotations(service, kind);
   const { sessionAffinity = 'None', ports = [], loadBalancerIP } = service.spec ?? {};

@@ -1,7 +1,7 @@
 // Which of an instance's security groups lets load balancers in: the one that is tagged as the cluster's, else the only one. Pure.
 import type { GroupIdentifier, Instance } from '@aws-sdk/client-ec2';
 
-/** Undefined: the instance has none. Throws when it cannot be told which. */
+/** The security group of an instance that lets load balancers in; undefined where it has none. Throws when it cannot be told which. */
 export function nodeGroup(
   { InstanceId = '', SecurityGroups = [] }: Instance,
   isTagged: (groupId: string) => boolean,

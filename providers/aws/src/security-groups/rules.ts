@@ -12,7 +12,7 @@ export interface Rule {
   description?: string | undefined;
 }
 
-/** Equal keys: the same rule to EC2. */
+/** A text that is equal for rules that are the same to EC2. */
 export const ruleKey = ({ protocol, from, to, source }: Rule): string => JSON.stringify([protocol, from ?? -1, to ?? -1, source]);
 
 /** All single rules in what EC2 shows. */

@@ -57,7 +57,7 @@ async function chosen(cloud: Cloud, annotations: Annotations): Promise<string[]>
   return found;
 }
 
-/** Throws when there are none. */
+/** The subnets that a load balancer is put in. Throws where there is no fitting one. */
 export const loadBalancerSubnets = (cloud: Cloud, annotations: Annotations): Promise<string[]> =>
   chosen(cloud, annotations).catch((error: unknown) => {
     // Perhaps they are there by now: the next try asks AWS.

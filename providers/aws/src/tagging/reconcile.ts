@@ -35,7 +35,7 @@ export interface TaggingView {
   failures: number;
 }
 
-/** Input of the actions. */
+/** What the actions of the tagging loop are given. */
 export interface TaggingWork {
   instanceId: string;
   node: Node | undefined;

@@ -76,7 +76,7 @@ function wordsOf(text: string): { code: string; message: string } {
   }
 }
 
-/** What an error means. */
+/** What an error of the SDK means for the one who called. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof AzureError)) return httpFailure(error);
   const { code, status, retryAfterMs, requestId } = error;

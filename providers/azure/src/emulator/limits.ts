@@ -1,7 +1,7 @@
 // Bounds of the emulated API.
 
 export const tokenSeconds = 86_400;
-/** Random bytes of a secret. */
+/** How many random bytes a secret has. */
 export const secretBytes = 32;
-/** Operations that are kept over restarts. */
+/** The most operations that are kept over restarts. */
 export const operationsKept = 100;

@@ -17,7 +17,7 @@ const isMachines = ({ name }: Resource): boolean => name.endsWith('-nic-ip');
 
 const powers = { starting: 'starting', running: 'running', stopped: 'deallocated' } as const;
 
-/** Public IPs that are not a machine's. */
+/** The public IPs that are not a machine's. */
 export const ownIps = (subscription: Subscription): Resource[] =>
   subscription.of('Microsoft.Network/publicIPAddresses').filter((ip) => !isMachines(ip));
 

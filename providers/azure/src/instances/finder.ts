@@ -7,7 +7,7 @@ import type { Inventory } from './inventory.ts';
 import { isGoing, type Machine, machineOf } from './machine.ts';
 import { type MachineId, parseProviderId } from './provider-id.ts';
 
-/** Nodes of other resource groups say so. */
+/** The label of Nodes whose machine is in another resource group. */
 export const groupLabel = 'kubernetes.azure.com/resource-group';
 const managedLabel = 'kubernetes.azure.com/managed';
 /** Whether the machine is somewhere else, and nothing can be known of it here. */

@@ -25,7 +25,7 @@ export function parseProviderId(providerId: string): MachineId {
   throw new Error(`error splitting providerID: ${JSON.stringify(providerId)}`);
 }
 
-/** Undefined for the ID of another cloud. */
+/** The machine that a provider ID names; undefined for the ID of another cloud. */
 export function machineIdOf(providerId: string): MachineId | undefined {
   const id = parseId(instanceIdOf(providerName, providerId));
   const [first, second] = id?.names ?? [];

@@ -22,7 +22,7 @@ export interface Desire {
   nodes: readonly Node[];
 }
 
-/** Pools that somebody else fills. */
+/** Whether the pools of load balancers are filled by somebody else. */
 export const isPreConfigured = ({ preConfiguredPools }: Settings, internal: boolean): boolean =>
   preConfiguredPools === 'all' || preConfiguredPools === (internal ? 'internal' : 'external');
 

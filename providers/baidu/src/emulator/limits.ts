@@ -1,4 +1,4 @@
 // Bounds of the emulated API.
 
-/** Random bytes of each half of the keys. */
+/** How many random bytes each half of the keys has. */
 export const keyBytes = 16;

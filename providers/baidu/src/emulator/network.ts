@@ -5,7 +5,7 @@ import { type Account, bodyOf } from './account.ts';
 import { listAnswer } from './lists.ts';
 import { exists, invalid, noSuch, quota } from './refusals.ts';
 
-/** Rules of one table, by the vendor's quota. */
+/** The most rules that one table may have, by the vendor's quota. */
 export const rulesMax = 100;
 export const tableOf = (vpcId: string): string => vpcId.replace('vpc-', 'rt-');
 

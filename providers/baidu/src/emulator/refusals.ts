@@ -24,7 +24,7 @@ const codes: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 };
 
-/** The body of a refusal. */
+/** The body of the answer that refuses a request. */
 export const refusalBody = ({ status, code, message }: Refusal, requestId: string): unknown => ({
   requestId,
   code: code === '' ? (codes[status] ?? 'BadRequest') : code === 'notFound' ? 'NoSuchObject' : code,

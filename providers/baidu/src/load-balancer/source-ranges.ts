@@ -95,14 +95,14 @@ export async function ensureSourceRanges(cloud: Cloud, plan: BalancerPlan, balan
   await deleteGroups(cloud, service, others);
 }
 
-/** Before a load balancer is given back, which stays. */
+/** Takes the Service's own groups off a load balancer that is given back and stays. */
 export async function unbindOwnGroups(cloud: Cloud, service: Service, balancer: string): Promise<void> {
   const own = new Set((await ownGroups(cloud, service)).map(({ id }) => id));
   const ids = (await cloud.api.groupsOf(balancer)).flatMap(({ securityGroupId: id }) => (own.has(id) ? [id] : []));
   if (ids.length > 0) await cloud.api.unbindGroups(balancer, ids);
 }
 
-/** Once no load balancer has them any more. */
+/** Deletes the Service's own groups, once no load balancer has them any more. */
 export async function deleteOwnGroups(cloud: Cloud, service: Service): Promise<void> {
   const what = `security group ${uidOf(service)}`;
   const own = await ownGroups(cloud, service);

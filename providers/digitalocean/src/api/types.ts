@@ -110,7 +110,7 @@ export interface OutboundRule {
   ports?: string;
   destinations: FirewallTarget;
 }
-/** What POST and PUT take. */
+/** The body that POST and PUT of a firewall take. */
 export interface FirewallRequest {
   name: string;
   inbound_rules: InboundRule[];

@@ -46,7 +46,7 @@ function rangeOf(rule: string): string {
   return kind === 'ip' ? `${range}/32` : range;
 }
 
-/** `address`: one of its owner's. */
+/** A load balancer of the local cloud as the emulator shows it. `address` is one that its owner already has. */
 export function balancerOf(balancer: LoadBalancer, address: string | undefined): EmulatedBalancer {
   const isNetwork = balancer['type'] === 'REGIONAL_NETWORK';
   const { allow, deny } = balancer['firewall'] as { allow: string[]; deny: string[] };

@@ -15,7 +15,7 @@ function transportOf({ protocol = 'TCP' }: ServicePort): 'tcp' | 'udp' {
   throw new Error(`only TCP or UDP protocol is supported, got: ${quoted(protocol)}`);
 }
 
-/** Rules of a network load balancer. Throws for SCTP. */
+/** The rules of a network load balancer. Throws for SCTP. */
 export const passThroughRules = (service: Service): ForwardingRule[] =>
   portsIn(service).map((port) => {
     const protocol = transportOf(port);

@@ -7,7 +7,7 @@ import type { HealthCheck } from '../api/types.ts';
 
 const kubeProxyHealthPort = 10_256;
 
-/** Path and port of the default check. */
+/** The path and port that health is checked at by default. */
 export const defaultCheckOf = (service: Service): { path: string; port: number } =>
   healthCheckOf(service) ?? { path: '/healthz', port: kubeProxyHealthPort };
 

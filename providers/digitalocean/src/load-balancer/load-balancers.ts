@@ -229,5 +229,5 @@ class DigitalOceanLoadBalancers implements LoadBalancers {
   }
 }
 
-/** Load balancers over the API. */
+/** Makes the part of the provider that has load balancers. */
 export const createLoadBalancers = (deps: LoadBalancersDeps): LoadBalancers => new DigitalOceanLoadBalancers(deps);

@@ -144,5 +144,5 @@ export interface List<T> {
   nextPageToken?: string;
 }
 
-/** Where a resource lives. */
+/** Where a resource lives: in a zone, in a region, or in none. */
 export type Place = { zone: string } | { region: string } | 'global' | 'project';

@@ -18,7 +18,7 @@ const keyId = (key: KeyObject): string =>
     .update(key.export({ type: 'spki', format: 'der' }))
     .digest('hex');
 
-/** Text of the file that GOOGLE_APPLICATION_CREDENTIALS names. */
+/** The content of the file that GOOGLE_APPLICATION_CREDENTIALS names. */
 export const keyFile = (pem: string, url: string): string =>
   JSON.stringify(
     {

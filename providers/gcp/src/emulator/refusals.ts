@@ -31,7 +31,7 @@ const reasons: Readonly<Record<number, string>> = {
   503: 'backendError',
 };
 
-/** The body of a refusal. */
+/** The body of the answer that refuses a request. */
 export const refusalBody = ({ status, code, message }: Refusal): unknown => ({
   error: {
     code: status,

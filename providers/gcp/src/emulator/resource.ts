@@ -26,7 +26,7 @@ export function pathIn(link: unknown, project: string): string {
 export const linkOf = (path: string): string => linkBase + path;
 export const nameIn = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 export const projectIn = (path: string): string => path.split('/')[1] ?? '';
-/** `projects/p/regions/r` of `projects/p/regions/r/targetPools/x`. */
+/** The part of a path that says where a resource lives: `projects/p/regions/r` of `projects/p/regions/r/targetPools/x`. */
 export const placeIn = (path: string): string =>
   path
     .split('/')

@@ -37,7 +37,7 @@ export function ensureBackendService(cloud: Cloud, plan: InternalPlan, groups: r
 export const backendServiceOf = ({ resources }: Cloud, name: string): Promise<BackendService | undefined> =>
   resources.backendServices.get(name).catch(undefinedIfAbsent);
 
-/** Changes nothing but the groups. */
+/** Gives a backend service other groups of machines, and changes nothing else of it. */
 export async function updateBackends(cloud: Cloud, there: BackendService, groups: readonly string[]): Promise<void> {
   const wanted = groups.map((group) => ({ group }));
   const compare = (now: BackendService) =>

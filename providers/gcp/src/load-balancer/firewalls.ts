@@ -82,7 +82,7 @@ export const ensureDenyFirewall = (cloud: Cloud, plan: BalancerPlan, address: st
     priority: firewallPriority,
   });
 
-/** Health checks of Google. */
+/** Makes the firewall rule that lets Google's health checks in. */
 export const ensureHealthFirewall = (
   cloud: Cloud,
   plan: BalancerPlan,

@@ -2,5 +2,5 @@
 
 /** How long clients stay with a node: NodeBalancers say half an hour of their session tables. */
 export const affinitySeconds = 1_800;
-/** Random bytes of a token. */
+/** How many random bytes a token has. */
 export const tokenBytes = 32;

@@ -10,7 +10,7 @@ export const busy = (): Refusal => new Refusal(400, '', 'Linode busy.');
 
 const tooMany = 'Too many requests';
 
-/** The body of a refusal. */
+/** The body of the answer that refuses a request. */
 export const refusalBody = ({ status, code, message }: Refusal): unknown => ({
   errors: [{ ...(code !== '' && code !== 'notFound' && { field: code }), reason: status === 429 ? tooMany : message }],
 });

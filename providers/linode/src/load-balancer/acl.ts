@@ -84,7 +84,7 @@ const descriptionStart = 'Created by linode-ccm: ';
 export const isMade = ({ inbound }: Pick<FirewallRules, 'inbound'>): boolean =>
   inbound.some(({ description }) => description?.includes(descriptionStart));
 
-/** Undefined: no firewall is asked for. Throws for what no firewall can say. */
+/** The rules of the firewall that a Service asks for; undefined where it asks for none. Throws for what no firewall can say. */
 export function firewallRulesOf(service: Service, ports: readonly PortPlan[], label: string): FirewallRules | undefined {
   const acl = annotatedAcl(service) ?? rangesAcl(service);
   if (!acl) return undefined;

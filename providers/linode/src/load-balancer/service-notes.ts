@@ -3,7 +3,7 @@ import type { NodeBalancer } from '../api/types.ts';
 import type { Cloud } from '../cloud.ts';
 import type { BalancerPlan } from './plan.ts';
 
-/** Events, with upstream's words where it has some. */
+/** Writes events about what of a load balancer cannot be changed, with upstream's words where it has some. */
 export async function warnOfFixed({ writer }: Cloud, plan: BalancerPlan, there: NodeBalancer): Promise<void> {
   const { service, reservedAddress, type, typeIsGiven } = plan;
   if (reservedAddress !== undefined && reservedAddress !== there.ipv4) {

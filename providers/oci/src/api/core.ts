@@ -113,7 +113,7 @@ function groupApi({ network, read, write, list }: ApiClient, signal?: AbortSigna
   };
 }
 
-/** `signal`: of the caller; its calls end with it. */
+/** Makes the calls of the core API, which end with the caller's `signal`. */
 export function coreApi(client: ApiClient, signal?: AbortSignal): CoreApi {
   const { network, read, write, list } = client;
   return {

@@ -68,7 +68,7 @@ function* placeProblems({ compartment, auth, loadBalancer, vcn }: Config): Gener
     yield 'loadBalancer.disableSecurityListManagement: contradicts loadBalancer.securityListManagementMode';
 }
 
-/** Which credentials the configuration means. */
+/** The kind of credentials that the configuration asks for. */
 export function credentialKindOf({ auth = {}, ...config }: Config): CredentialKind {
   if (config.useWorkloadIdentity) return 'workload';
   if (config.useResourcePrincipals) return 'resource';

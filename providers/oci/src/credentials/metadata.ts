@@ -5,7 +5,7 @@ import { metadataTimeoutMs } from '../limits.ts';
 
 const defaultUrl = 'http://169.254.169.254/opc/v2/';
 
-/** Nothing where there is no such service. */
+/** Where this machine is, by its metadata service; nothing where there is no such service. */
 export async function ownPlace(env: Environment): Promise<OwnPlace> {
   const base = (env['OCI_METADATA_BASE_URL'] ?? defaultUrl).replace(/\/?$/, '/');
   try {

@@ -22,7 +22,7 @@ const ended = ({ clock, signal }: Waiting, api: BalancerApi, id: string): Promis
     },
   });
 
-/** '': there is nothing to wait for. */
+/** Waits until a work request has ended. An ID of '' means that there is nothing to wait for. */
 export async function awaitWork(waiting: Waiting, api: BalancerApi, id: string): Promise<WorkRequest | undefined> {
   if (id === '') return undefined;
   const request = await ended(waiting, api, id);

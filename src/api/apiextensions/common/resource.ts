@@ -85,7 +85,7 @@ export function validateResource(subject: ResourceSubject, object: KubeObject, o
   return findings(schema, errors, object, old);
 }
 
-/** Failures of a write through the status door. */
+/** Checks a write of the status, by the rules that it has beside those of the whole object. */
 export function validateResourceStatus(subject: ResourceSubject, object: KubeObject, old: KubeObject): ResourceFindings {
   const { schema, scale } = subject;
   const wrong = typeErrors(subject, object);

@@ -129,7 +129,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Reads a schedule. Throws ScheduleError. */
+/** Reads the schedule of a CronJob. Throws ScheduleError for a text that is not one. */
 export function parseSchedule(text: string): Schedule {
   if (text === '') throw new ScheduleError('empty spec string');
   if (text.length > scheduleCharactersMax) throw new ScheduleError(`may not be more than ${scheduleCharactersMax} characters`);

@@ -26,7 +26,7 @@ const usages =
     '|',
   );
 
-/** Which part of the status a door may set. */
+/** The ways to write a request: as a whole (''), or by a subresource that may set a part of the status. */
 export type CertificateDoor = '' | 'status' | 'approval';
 
 export const conditionsOf = ({ status }: CSR, type?: string): CertificateSigningRequestCondition[] =>
@@ -34,7 +34,7 @@ export const conditionsOf = ({ status }: CSR, type?: string): CertificateSigning
 
 const hasDuplicates = (values: readonly unknown[]): boolean => new Set(values).size < values.length;
 
-/** `old`: what it had wrong may stay. */
+/** Checks a request. What was wrong with `old` already may stay. */
 export function validateRequest(csr: CSR, context: KindContext, old?: CSR): FieldError[] {
   return collect((report) => {
     const path = root('spec');

@@ -8,7 +8,7 @@ import type { Report } from '../../common/report.ts';
 /** The limit of all values of one ConfigMap or Secret together. */
 export const dataBytesMax = 1024 * 1024;
 
-/** Decoded length of base64 text. */
+/** How many bytes a base64 text stands for. */
 export function decodedLength(text: string): number {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return (text.length / 4) * 3 - padding;

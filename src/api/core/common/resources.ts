@@ -43,7 +43,7 @@ export function validateQuotaResourceName(report: Report, path: Path, name: stri
   }
 }
 
-/** Not negative, and whole where the resource is counted. */
+/** Requires an amount that is not negative, and whole where the resource is counted. */
 export function validateResourceQuantity(report: Report, path: Path, name: string, amount: string): void {
   if (parseQuantity(amount).sign < 0) report.invalid(path, amount, negativeError);
   if (names.isIntegerResourceName(name) && !isWhole(amount)) report.invalid(path, amount, 'must be an integer');
@@ -66,7 +66,7 @@ export interface ResourceRules {
   allowIndivisibleHugePages?: boolean;
 }
 
-/** Requests and limits of a container. */
+/** Checks the requests and limits of a container. */
 export const validateContainerResources = (
   report: Report,
   path: Path,
@@ -74,7 +74,7 @@ export const validateContainerResources = (
   rules: ResourceRules,
 ): void => validateRequirements(report, path, resources, validateContainerResourceName, rules);
 
-/** Requests and limits of a whole pod. */
+/** Checks the requests and limits of a whole pod. */
 export const validatePodLevelResources = (
   report: Report,
   path: Path,

@@ -45,7 +45,7 @@ export function validateSelectorMatches(
     report.invalid(path.child('metadata', 'labels'), labels === undefined ? null : sortedByKey(labels), mismatch);
 }
 
-/** Pods of long-running kinds: always restarted, without a deadline. */
+/** Requires pods that are always restarted and have no deadline, as those of long-running kinds are. */
 export function validateAlwaysRunning(report: Report, path: Path, { spec }: PodTemplateSpec, kind: string): void {
   if (spec?.restartPolicy !== 'Always')
     report.notSupported(path.child('spec', 'restartPolicy'), spec?.restartPolicy ?? '', ['Always']);
@@ -137,7 +137,7 @@ export const replicasPrinter = <T extends Replicated>(selectorOf: (object: T) =>
   ],
 });
 
-/** `selector` of a Scale. */
+/** The text of a selector, as a Scale has it in its status. */
 export const scaleSelector = (selector: SelectorShape | undefined): string => compiled(selector)?.toString() ?? '';
 
 interface Scaled extends KubeObject {

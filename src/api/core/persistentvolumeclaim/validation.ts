@@ -11,7 +11,7 @@ import { validatePositiveQuantity, validateResourceQuantity } from '../common/re
 export const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 export const volumeModes = ['Block', 'Filesystem'];
 
-/** What an update may keep. */
+/** What a claim may still have on an update because it had it before. */
 export interface ClaimRules {
   allowInvalidSelectorValues?: boolean;
   allowInvalidDataSourceGroup?: boolean;

@@ -6,7 +6,7 @@ import { isWhole } from '../../common/quantities.ts';
 
 export const storageClassAnnotation = 'volume.beta.kubernetes.io/storage-class';
 
-/** Sizes that are no whole number of bytes. */
+/** Warns of sizes that are no whole number of bytes. */
 export function claimSizeWarnings(path: Path, spec: PersistentVolumeClaimSpec | undefined): string[] {
   return (['requests', 'limits'] as const).flatMap((kind) => {
     const amount = spec?.resources?.[kind]?.['storage'];

@@ -94,7 +94,7 @@ function summarizeContainers({ status }: Pod, summary: Summary): void {
   else if (running) summary.reason = 'NotReady';
 }
 
-/** Status, ready containers and restarts as kubectl shows them. */
+/** The status of a pod, its ready containers and its restarts as kubectl shows them. */
 export function summarizePod(pod: Pod): Summary {
   const { metadata, status } = pod;
   let reason = status?.reason || status?.phase || '';

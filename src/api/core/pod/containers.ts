@@ -4,7 +4,7 @@ import type { Path } from '#apimachinery/field';
 
 export type AnyContainer = Container | EphemeralContainer;
 
-/** Init containers, containers, ephemeral containers, in this order. */
+/** All containers of a pod: init containers, containers, ephemeral containers, in this order. */
 export const containersOf = (spec: PodSpec): AnyContainer[] => [
   ...(spec.initContainers ?? []),
   ...(spec.containers ?? []),

@@ -19,7 +19,7 @@ const droppedAnnotations = [
   'pod.alpha.kubernetes.io/init-container-statuses',
 ];
 
-/** Defaults of a whole pod. */
+/** Fills in the defaults of a whole pod. */
 export function podDefaults(pod: core.Pod): void {
   dropOldAnnotations(pod.metadata);
   const spec = (pod.spec ??= { containers: [] });

@@ -8,7 +8,10 @@ const projections = ['clusterTrustBundle', 'podCertificate'] as const;
 const projectedSources = (spec: core.PodSpec): core.VolumeProjection[] =>
   (spec.volumes ?? []).flatMap((volume) => volume.projected?.sources ?? []);
 
-/** ClusterTrustBundleProjection, PodCertificateRequest, ContainerStopSignals, GenericWorkload. */
+/**
+ * Drops the fields of features that are off (ClusterTrustBundleProjection, PodCertificateRequest, ContainerStopSignals, GenericWorkload),
+ * unless the old pod has them.
+ */
 export function dropDisabledPodFields(spec: core.PodSpec, old: core.PodSpec | undefined): void {
   for (const name of projections) {
     if (old && projectedSources(old).some((source) => source[name])) continue;

@@ -6,7 +6,7 @@ import { defaultPullPolicy } from './images.ts';
 
 const defaultMode = 0o644;
 
-/** Sources that pods and persistent volumes both have. */
+/** Fills in the defaults of the sources that pods and persistent volumes both have. */
 export function volumeSourceDefaults(
   source: Pick<PersistentVolumeSource, 'iscsi' | 'rbd' | 'azureDisk' | 'scaleIO' | 'hostPath'>,
 ): void {

@@ -34,14 +34,14 @@ const deprecatedVolumes: [keyof core.VolumeSource, string, string?][] = [
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
 
-/** Warnings when a pod is created. */
+/** The warnings for a pod that is created. */
 export function podWarnings(pod: core.Pod): string[] {
   const problems = isDNS1123Label(pod.metadata.name ?? '');
   const name = `metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${problems.join(' ')}]`;
   return [...(problems.length > 0 ? [name] : []), ...warningsFor(undefined, pod)];
 }
 
-/** Warnings for the template at `path` of another kind. */
+/** The warnings for the pod template at `path` of another kind. */
 export const podTemplateWarnings = (path: Path, template: core.PodTemplateSpec | undefined): string[] =>
   template ? warningsFor(path, template) : [];
 

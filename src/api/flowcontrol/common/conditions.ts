@@ -21,7 +21,7 @@ export function validateStatus(report: Report, { status }: WithConditions): void
   });
 }
 
-/** Nothing but the status and its field owners changes. */
+/** The strategy of writes by `status`, which change the status and who owns its fields, and nothing else. */
 export const flowStatusDoor: WriteStrategy<WithConditions> = {
   resetFields: [['metadata'], ['spec']],
   prepareForUpdate(draft, old) {

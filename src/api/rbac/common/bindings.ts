@@ -52,7 +52,7 @@ const subjectsOf = (subjects: Subject[] | undefined, kind: string): string =>
     .map(({ name, namespace }) => (kind !== 'ServiceAccount' ? name : namespace ? `${namespace}/${name}` : name))
     .join(', ');
 
-/** Everything of a binding but its names. */
+/** The definition of a binding, apart from its names. */
 export function bindingRules(namespaced: boolean): Omit<KindDefinition<RoleBinding>, 'group' | 'version' | 'kind'> {
   return {
     generation: false,

@@ -32,7 +32,7 @@ export class BudgetError extends Error {
   }
 }
 
-/** Cost that expressions share. */
+/** The cost that expressions which are evaluated together may use. */
 export class Budget {
   #left: number;
   readonly #work = new Work(budgetWorkUnits);

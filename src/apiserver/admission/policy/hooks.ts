@@ -26,7 +26,7 @@ interface Matcher {
 interface Bound<B> extends Matcher {
   binding: B;
 }
-/** A policy that is bound. */
+/** A policy and one of its bindings, ready to be asked. */
 export interface Hook<P, B, C> extends Matcher {
   policy: P;
   compiled: C;

@@ -57,7 +57,7 @@ export function namedThrough(
   return undefined;
 }
 
-/** Selectors of one webhook, compiled. */
+/** The compiled selectors of one webhook. */
 export interface Selectors {
   namespace: Selector;
   object: Selector;

@@ -4,7 +4,7 @@ import { JsonPathError, type Node, type Path } from './nodes.ts';
 
 type Of<Kind extends Node['kind']> = Node & { kind: Kind };
 
-/** Values that may still be visited. */
+/** Counts the values that one search may still visit. */
 export class Visits {
   left: number;
 

@@ -8,7 +8,7 @@ import type { RequestRecord } from '../../request/notes.ts';
 import type { Target, UserInfo } from '../../request/request.ts';
 import { type Level, records, type Stage, type Verdict } from './policy.ts';
 
-/** JSON text as it stands in an event. */
+/** JSON as text, which is put into an event as it is. */
 export type RawJson = string;
 
 /** An event in the order of its fields; `undefined` ones are left out. */

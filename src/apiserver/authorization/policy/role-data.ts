@@ -51,7 +51,7 @@ export const role = (namespace: string, name: string, rules: readonly string[]):
   rules: rules.map(parseRule),
 });
 
-/** `user:x`, `group:x` or `sa:namespace/name`. */
+/** Reads a subject, written as `user:x`, `group:x` or `sa:namespace/name`. */
 export function parseSubject(text: string): Subject {
   const colon = text.indexOf(':');
   const name = text.slice(colon + 1);

@@ -23,7 +23,7 @@ const controlPlaneGroups = new Set(['system:nodes', 'system:serviceaccounts:kube
 const keepsTheClusterAlive = ({ name, groups = [] }: UserInfo): boolean =>
   controlPlaneUsers.has(name) || groups.some((group) => controlPlaneGroups.has(group));
 
-/** 0 as a bound: none. */
+/** Counts the requests in flight, and refuses those beyond a bound. A bound of 0 lets all in. */
 export function boundedSeats(
   readOnlyMax: number,
   mutatingMax: number,

@@ -122,7 +122,7 @@ function* renamedAmong(definitions: Members, theirs: readonly [string, unknown][
   return renamed;
 }
 
-/** `base` with the paths and definitions of others. Both are maps then: the runtime is slow with objects of very many keys. */
+/** The document `base` with the paths and definitions of others. Both are maps then: the runtime is slow with objects of very many keys. */
 export function* mergeV2(base: Json, others: readonly Json[]): Steps<Json> {
   if (others.length === 0) return base;
   const paths: Members = new Map(Object.entries(objectOf(base['paths'])));

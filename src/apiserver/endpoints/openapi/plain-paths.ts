@@ -57,7 +57,7 @@ const fixed: Readonly<Record<string, () => Route>> = {
   version: () => route('/version/', ['get', 'CodeVersion'], 'get the version information for this server', versionType, json),
 };
 
-/** Documents that describe no group. */
+/** The names of the OpenAPI documents that describe no group of the API. */
 export const plainDocuments: readonly string[] = Object.keys(fixed).sort();
 
 export const plainRoute = (document: string): Route | undefined => fixed[document]?.();

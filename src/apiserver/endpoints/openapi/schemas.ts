@@ -64,7 +64,7 @@ export interface SchemaCollector {
   readonly schemas: Record<string, Schema>;
 }
 
-/** Types that are in no table. */
+/** The types that stand in no table. */
 export interface MoreTypes {
   schema(typeName: string, reference: (typeName: string) => Schema): Schema | undefined;
 }

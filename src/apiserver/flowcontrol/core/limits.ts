@@ -19,7 +19,7 @@ export const unknownObjectBytes = 1_500_000;
 /** Watchers of a change that keep one seat busy, and for how long after the write. */
 export const watchersPerSeat = 10;
 export const watcherWorkMs = 5;
-/** Longest Retry-After, in seconds. */
+/** The longest time that a refused client is told to wait, in seconds. */
 export const retryAfterMaxSeconds = 32;
 /**
  * Ours: a queue of which nothing is served, and whose first request has waited for so long, gets seats beyond those of its level, as many as this part

@@ -14,7 +14,7 @@ export function hashOf(text: string): number {
   return 4294967296 * (2097151 & low) + (high >>> 0);
 }
 
-/** `handSize` different cards of a deck. */
+/** Deals `handSize` different cards of a deck, as the hash decides. */
 export function deal(hash: number, deckSize: number, handSize: number): number[] {
   const hand: number[] = [];
   let rest = hash;

@@ -193,7 +193,7 @@ const review = (kind: string, namespaced: boolean, ask: (context: SpecialContext
   handle: async (context) => ({ status: 201, object: await ask(context) }),
 });
 
-/** The four endpoints. */
+/** Makes the four endpoints of authorization.k8s.io, which answer who may do what. */
 export function accessReviewEndpoints(authorizer: Authorizer): SpecialRest[] {
   return [
     review('SubjectAccessReview', false, async (context) => {

@@ -89,7 +89,10 @@ function takenError({ resource }: WriteContext, { metadata }: UnknownObject): St
   return error;
 }
 
-/** Undefined: the name is taken. `byUpdate`: an update or an apply of what is not there, whose resource version says nothing. */
+/**
+ * Stores a new object; gives undefined where its name is taken. `byUpdate` says that an update or an apply makes it, whose resource version
+ * says nothing.
+ */
 export async function tryInsert(
   context: WriteContext,
   draft: UnknownObject,

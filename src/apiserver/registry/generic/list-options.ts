@@ -27,7 +27,7 @@ const refuseProblem = (problem: string | undefined): void => {
   if (problem !== undefined) throw badRequest(problem);
 };
 
-/** Throws 400 and 422. */
+/** What a list or watch asks for. Throws a StatusError (400 or 422) for options that make no sense. */
 export function listOptions(resource: ServedResource, given: RequestOptions): ListOptions {
   refuseProblem(given.problems?.['timeoutSeconds'] ?? given.problems?.['limit']);
   const labelSelector = given.labelSelector === undefined ? anyLabels : parseLabels(given.labelSelector);

@@ -7,7 +7,7 @@ import { paced } from './paced.ts';
 import { apiVersionText, type Door, type WriteContext } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
 
-/** `object`: of the request's version, defaulted, private. */
+/** Replaces an object or makes it. `object` is of the request's version, has its defaults, and is nobody else's. */
 export function put(context: WriteContext, door: Door, object: UnknownObject): Promise<UpdateResult> {
   const { resource } = context;
   ensureNamespace(object.metadata, context);

@@ -9,7 +9,7 @@ export interface Reading {
 export interface ContainerReading extends Reading {
   name: string;
 }
-/** `pods`: the containers of each pod, by `podKey`. */
+/** What one node measured. `pods` has the containers of each pod, by `podKey`. */
 export interface NodeReading {
   node: Reading;
   pods: ReadonlyMap<string, readonly ContainerReading[]>;

@@ -53,13 +53,16 @@ function metaOf({ metadata }: Node | Pod, nowMs: number): ObjectMeta {
   };
 }
 
-/** Undefined: nothing is known of it yet. */
+/** What a node uses; undefined where nothing is known of it yet. */
 export function nodeMetrics(node: Node, { node: stats }: NodeReading, nowMs: number): NodeMetrics | undefined {
   const usage = usageOf(stats);
   return usage && { metadata: metaOf(node, nowMs), timestamp: inSeconds(stats.cpu?.time, nowMs), window, usage };
 }
 
-/** Undefined: it does not run, or one of its containers has not been measured twice: half a pod would look idle to an autoscaler. */
+/**
+ * What a pod uses; undefined where it does not run, or one of its containers has not been measured twice: half a pod would look idle to an
+ * autoscaler.
+ */
 export function podMetrics(pod: Pod, { pods }: NodeReading, nowMs: number): PodMetrics | undefined {
   const measured = pods.get(podKey(pod.metadata)) ?? [];
   if (measured.length === 0) return undefined;

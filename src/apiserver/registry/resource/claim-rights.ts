@@ -50,7 +50,7 @@ function isOnNode({ name, extra = {} }: UserInfo, node: string): boolean {
   return node !== '' && name.startsWith('system:serviceaccount:') && nodes.length === 1 && nodes[0] === node;
 }
 
-/** The hook of claims. */
+/** Makes the hook that asks whether a user may change the allocation of a ResourceClaim. */
 export function claimRightsHook(authorizer: Authorizer): StorageHook {
   const mayBind = async ({ request: { user, verb }, target }: HookedWrite): Promise<FieldError[]> => {
     const why = await refusal(authorizer, { user, verb, target: { ...target, subresource: 'binding', namespace: '', name: '' } });

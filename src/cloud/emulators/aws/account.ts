@@ -30,5 +30,5 @@ export const tagMembers = (tags: Readonly<Record<string, string>>) =>
 
 /** Hex digits that are always the same for the same thing. */
 export const digest = (text: string, digits: number): string => createHash('sha256').update(text).digest('hex').slice(0, digits);
-/** Hex digits that are new each time. */
+/** An ID of so many random hexadecimal digits. */
 export const newId = ({ rng }: Account, digits: number): string => rng.uuid().replaceAll('-', '').slice(0, digits);

@@ -16,7 +16,7 @@ const contains = (outer: string, inner: string): boolean => {
   return a.first <= b.first && b.last <= a.last;
 };
 
-/** `rangesOf`: who may use a listener. */
+/** The listeners that anybody may use, and the ranges that may use all of them. `rangesOf` gives who may use one. */
 export function restrict(
   listeners: readonly Listener[],
   rangesOf: (listener: Listener) => readonly string[],

@@ -6,7 +6,7 @@ import { dnsTtlSeconds } from './limits.ts';
 export const classicZone = (region: string): string => `${region}.elb.amazonaws.com`;
 export const networkZone = (region: string): string => `elb.${region}.amazonaws.com`;
 
-/** Finds or makes both zones. */
+/** Finds or makes the two zones in which load balancers have names: one for classic ones, one for network ones. */
 export async function openNames(cloud: CloudClient, region: string): Promise<Account['names']> {
   const zones = new Map<string, string>();
   for (const name of [classicZone(region), networkZone(region)]) {

@@ -78,6 +78,6 @@ export class Parameters {
   }
 }
 
-/** `Tag.1.Key`, `Tags.member.1.Key`: as an object. */
+/** The tags among the parameters (`Tag.1.Key`, `Tags.member.1.Key`), as an object. */
 export const tagsIn = (parameters: Parameters, name: string): Record<string, string> =>
   Object.fromEntries(parameters.parts(name).map((tag) => [tag.need('Key'), tag.get('Value') ?? '']));

@@ -46,7 +46,7 @@ const paced = (interval: number, timeout: number) => ({
   timeoutMs: Math.min(timeout * 1000, healthIntervalMaxMs),
 });
 
-/** `HTTP:10256/healthz`, `TCP:30080`. Behind TLS only the connection is checked. */
+/** Reads a health check such as `HTTP:10256/healthz` or `TCP:30080`. Behind TLS only the connection is checked. */
 export function classicHealth({ healthCheck }: ClassicFacts): HealthCheck | undefined {
   const { target, interval, timeout, healthyThreshold, unhealthyThreshold } = healthCheck;
   const [, protocol, port, path] = /^(\w+):(\d+)(\/.*)?$/.exec(target) ?? [];
@@ -62,7 +62,7 @@ const hasProxyPolicy = ({ policies, backends, listeners }: ClassicFacts): boolea
   return listeners.length > 0 && listeners.every(({ instancePort }) => has(instancePort));
 };
 
-/** Without its targets, which are the local cloud's own. */
+/** The load balancer of the local cloud for a classic one, without its targets, which are the local cloud's own. */
 export function classicFront(facts: ClassicFacts, ground: Ground): Front {
   const listeners = facts.listeners.map(
     ({ port, instancePort }): Listener => ({ protocol: 'tcp', port, targetPort: instancePort }),

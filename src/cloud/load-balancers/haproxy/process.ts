@@ -95,7 +95,7 @@ const read = (path: string): string => {
   }
 };
 
-/** Zombies count as ended. */
+/** Whether a process runs; one that has ended and was not waited for does not. */
 export function isAlive(pid: number): boolean {
   const stat = read(`/proc/${pid}/stat`);
   return stat !== '' && !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));

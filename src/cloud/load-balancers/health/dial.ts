@@ -13,7 +13,7 @@ export interface NetnsDial {
 /** Errors of the connection itself; all others are the helper's. */
 const isOfTarget = (error: unknown): boolean => error instanceof Error && error.message.startsWith('connect ');
 
-/** `mark` is part of the helper's command line. */
+/** Makes a function that connects from inside a network. `mark` is part of the command line of its helper. */
 export function createNetnsDial(netns: string, mark: string): NetnsDial {
   interface Helper {
     id: number;

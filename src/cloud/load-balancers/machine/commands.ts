@@ -16,12 +16,12 @@ const enter = (netns: string): string => `--net=/run/netns/${netns}`;
 export const inNetns = (exec: Exec, netns: string, script: string): Promise<string> =>
   must(exec, 'nsenter', [enter(netns), 'sh', '-s'], script);
 
-/** Lines of `ip -batch`; nothing is run for none. */
+/** Runs `ip -batch` with these lines; does nothing where there are none. */
 export async function ipBatch(exec: Exec, netns: string, lines: readonly string[]): Promise<void> {
   if (lines.length > 0) await must(exec, 'ip', ['-n', netns, '-batch', '-'], `${lines.join('\n')}\n`);
 }
 
-/** Input of `iptables-restore --noflush`; nothing is run for none. */
+/** Runs `iptables-restore --noflush` with this text; does nothing where it is empty. */
 export async function restore(exec: Exec, netns: string, text: string): Promise<void> {
   if (text !== '') await must(exec, 'nsenter', [enter(netns), 'iptables-restore', '-w', '10', '--noflush'], text);
 }

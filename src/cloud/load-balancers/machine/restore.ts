@@ -49,7 +49,7 @@ export const knownRules = (rules: Rules): KnownRules => ({
   },
 });
 
-/** What `iptables-save` shows of ours. */
+/** The rules of ours in the output of `iptables-save`. */
 export function foundRules(saved: string): KnownRules {
   const found = { mangle: new Map<string, undefined>(), nat: new Map<string, undefined>() };
   const foundHooks = { mangle: [] as string[], nat: [] as string[] };

@@ -196,7 +196,7 @@ export const observeEdge = `ip -N -j -4 route show table main proto ${protocol}`
 export const parseEdge = (output: string): Map<string, string> =>
   new Map(list<RouteJson>(output).flatMap(({ dst, gateway, dev }) => (dst ? [[dst, `via ${gateway} dev ${dev}`] as const] : [])));
 
-/** Public addresses of a VPC lead to its router. */
+/** The routes of the edge by which the public addresses of a VPC lead to its router. */
 export function edgeRoutes(plan: VpcPlan, { edgeLink }: Pick<RouterState, 'edgeLink'>): [string, string][] {
   if (!edgeLink) return [];
   return plan.balancers

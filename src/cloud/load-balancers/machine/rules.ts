@@ -17,14 +17,14 @@ import {
 } from '../names.ts';
 import { type BalancerPlan, type Place, routedListeners, type VpcPlan } from '../plan.ts';
 
-/** Rules by chain, without `-A <chain>`. */
+/** Rules by their chain, without `-A <chain>`. */
 export type Chains = ReadonlyMap<string, readonly string[]>;
 export interface Rules {
   mangle: Chains;
   nat: Chains;
 }
 
-/** Rules of built-in chains that lead to ours. */
+/** The rules of built-in chains that lead to ours. */
 export const hooks = {
   mangle: [`PREROUTING -j ${chains.main}`, `FORWARD -j ${chains.forward}`],
   nat: [`PREROUTING -j ${chains.main}`, `POSTROUTING -j ${chains.source}`],

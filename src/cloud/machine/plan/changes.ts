@@ -124,7 +124,7 @@ function tableText(table: Table, have: ReturnType<NamespaceState['tables']['get'
   return declared.length + lines.length === 0 ? '' : `${[`*${table}`, ...declared, ...lines, 'COMMIT'].join('\n')}\n`;
 }
 
-/** `have` must be without the links that `leftoverLinks` names. */
+/** What has to be changed in a namespace. `have` must be without the links that `leftoverLinks` names. */
 export function changes(have: NamespaceState, want: NamespacePlan): Change {
   const sysctls = [...want.sysctls].filter(([path, value]) => have.sysctls.get(path) !== value);
   const ofLink = ([path]: [string, string]): boolean => !/^(ipv4\/\w+|bridge\/.*|ipv4\/conf\/(all|default)\/\w+)$/.test(path);

@@ -11,7 +11,7 @@ export function addressIn(cidr: string, offset: number): string {
 
 export const prefixLength = (cidr: string): number => Number(cidr.slice(cidr.indexOf('/') + 1));
 
-/** Held by the VPC's router in every subnet. */
+/** The address of the VPC's router in a subnet. */
 export const gatewayOf = (subnetCidr: string): string => addressIn(subnetCidr, 1);
 /** The address of the VPC's name server, which the router holds. */
 export const nameServerOf = (vpcCidr: string): string => addressIn(vpcCidr, 2);

@@ -19,7 +19,7 @@ function placePlan(interfaces: readonly PlacedInterface[]): NamespacePlan {
   };
 }
 
-/** `netnses`: those that are there even without an interface. */
+/** Plans the namespaces of instances. Those of `netnses` are there even without an interface. */
 export function placePlans(netnses: readonly string[], interfaces: Iterable<PlacedInterface>): MachinePlan {
   const places = new Map<string, PlacedInterface[]>(netnses.map((name) => [name, []]));
   for (const entry of interfaces) {

@@ -32,7 +32,7 @@ export interface NamespacePlan {
   tables: ReadonlyMap<Table, Rules>;
 }
 
-/** Namespaces by name. */
+/** What each network namespace of the machine is to have, by its name. */
 export type MachinePlan = ReadonlyMap<string, NamespacePlan>;
 
 /** What a namespace contains of ours. Chains that were found rather than made have no known rules. */
@@ -59,5 +59,5 @@ export const emptyState: NamespaceState = {
 export const chainPrefix = 'VPC-';
 /** Marks this driver's addresses on a loopback device, where others have theirs. */
 export const loopbackLabel = 'lo:vpc';
-/** The kernel's main routing table. */
+/** The number of the kernel's main routing table. */
 export const mainTable = 254;

@@ -55,7 +55,7 @@ export interface NetworkPlan {
 }
 
 export const tunnelDevice = 'sagong-vxlan';
-/** UDP; the one that flannel has, too. */
+/** The UDP port of the tunnels between machines, which flannel has, too. */
 export const tunnelPort = 8472;
 /** Outer Ethernet, IPv4, UDP and VXLAN heads. */
 const vxlanOverheadBytes = 50;
@@ -107,7 +107,10 @@ function believed(nodes: readonly NetworkNode[], self: NetworkNode, podCidr: str
 
 const firstOf = (podCidr: string): string => podCidr.split('/')[0] ?? '';
 
-/** Undefined while the machine's own node has no address, no pods, or no link. `clusterCidr`: of all pods. */
+/**
+ * Plans the routes and tunnels of a machine; undefined while its own node has no address, no pods, or no link. `clusterCidr` is the range
+ * of all pods.
+ */
 export function planNetwork(
   nodes: readonly NetworkNode[],
   own: string,

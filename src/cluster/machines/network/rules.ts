@@ -39,7 +39,7 @@ export interface Jump {
   rule: string[];
 }
 
-/** What leads there. */
+/** The rules of the kernel's own chains that lead to ours. */
 export const jumps = (podCidr: string): Jump[] => [
   { table: 'nat', chain: 'POSTROUTING', rule: ['-s', podCidr, ...comment('pods leave the cluster'), '-j', masqueradeChain] },
   { table: 'filter', chain: 'FORWARD', rule: [...comment('traffic of pods'), '-j', forwardChain] },

@@ -37,7 +37,7 @@ const states: Record<ContainerState, ContainerRunState> = {
   CONTAINER_UNKNOWN: 'unknown',
 };
 
-/** Nanoseconds as text to milliseconds. */
+/** Milliseconds of a time that the runtime gives in nanoseconds, as text. */
 export const toMs = (nanoseconds: string | number | undefined): number => Number(BigInt(nanoseconds ?? 0) / 1_000_000n);
 
 /** The container's directory of files for termination messages; only the files are mounted into it. */
@@ -69,7 +69,7 @@ export async function terminationMessage(status: ContainerStatus, podDir: string
   );
 }
 
-/** `podDir` is the kubelet's directory of the container's pod. */
+/** The kubelet's record of a container. `podDir` is the kubelet's directory of its pod. */
 export async function containerRecord(status: ContainerStatus, podDir: string): Promise<ContainerRecord> {
   const { annotations, labels, user } = status;
   const exited = status.state === 'CONTAINER_EXITED';

@@ -41,7 +41,7 @@ function parseRange(cidr: string): Range {
   return { base, bits, count: Math.max(0, size - (v6 ? 2 : 3)), v6 };
 }
 
-/** Hands out addresses of one CIDR. */
+/** Hands out the addresses of one CIDR. */
 export class AddressPool {
   readonly #range: Range;
   readonly #used = new Set<number>();

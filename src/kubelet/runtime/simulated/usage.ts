@@ -31,7 +31,7 @@ export function usageOf(meter: CpuMeter, { cpuNanoCores, memoryBytes }: Load, at
   };
 }
 
-/** Sum of what is known. */
+/** The sum of what containers use, as far as it is known. */
 export const totalUsage = (list: Iterable<ContainerUsage>): ContainerUsage => {
   const total = { cpuNanoCores: 0, cpuUsageCoreNanoSeconds: 0, memoryWorkingSetBytes: 0, memoryUsageBytes: 0, memoryRssBytes: 0 };
   for (const one of list) for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += one[key] ?? 0;

@@ -9,7 +9,7 @@ import type { ObjectSource } from '../../env/environment.ts';
 import type { CsiVolumes } from './csi/volumes.ts';
 import type { TokenManager } from '../tokens.ts';
 
-/** What plugins are made with. */
+/** What the kubelet gives its volume plugins to work with. */
 export interface VolumeContext {
   rootDir: string;
   client: KubeClient;

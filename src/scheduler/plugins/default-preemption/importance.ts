@@ -4,7 +4,7 @@ import type { PodInfo } from '../../framework/index.ts';
 /** Milliseconds since the Unix epoch; a pod that has not started starts now. */
 const startMs = ({ pod }: PodInfo, nowMs: number): number => (pod.status?.startTime ? Date.parse(pod.status.startTime) : nowMs);
 
-/** More important first: by priority, then who runs longer. */
+/** Sorts the more important pods first: by priority, then by who runs longer. */
 export const byImportance =
   (nowMs: number) =>
   (a: PodInfo, b: PodInfo): number =>

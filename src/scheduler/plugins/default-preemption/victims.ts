@@ -11,7 +11,7 @@ export type Selected = Candidate | Status;
 
 export const isCandidate = (selected: Selected): selected is Candidate => 'victims' in selected;
 
-/** `trial` is used up. */
+/** Chooses the pods that would have to go from one node. The `trial` is changed and cannot be used again. */
 export function selectVictims(cycle: Cycle, trial: Trial, budgets: readonly PodDisruptionBudget[]): Selected {
   const lesser = [...trial.node.pods.values()].filter(({ priority }) => priority < cycle.pod.priority);
   if (lesser.length === 0) return nobody;

@@ -12,7 +12,7 @@ export const triesMax = 50_000;
 /** A choice that is taken back counts as so many tries, because it costs as much. */
 export const triesOfReturn = 25;
 
-/** Compiled selectors that are remembered. */
+/** The most compiled selectors that are remembered. */
 export const programsMax = 256;
 
 /** How long a pod waits for the binding conditions of its devices (upstream's default of bindingTimeout), in milliseconds. */

@@ -43,7 +43,7 @@ export function affinityScore(sums: TopologySums, node: NodeInfo): number {
   return score;
 }
 
-/** Stretched from the least to the most liked. */
+/** Stretches the scores from the least to the most liked node. */
 export function normalizeAffinity(scores: Float64Array): void {
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;

@@ -54,7 +54,7 @@ export function proxyChanges(
   return new Map([...wanted].filter(([port, on]) => (now.get(port) ?? false) !== on));
 }
 
-/** Whether anything changed. */
+/** Makes the policies for the PROXY protocol what the Service asks for. Tells whether anything changed. */
 export async function syncProxyProtocol(
   cloud: Cloud,
   name: string,
@@ -82,7 +82,7 @@ export async function syncProxyProtocol(
   return changes.size > 0;
 }
 
-/** `policy`: one of AWS's predefined TLS policies. */
+/** Makes a load balancer use `policy`, which is one of AWS's predefined TLS policies. */
 export async function syncTlsPolicy(cloud: Cloud, loadBalancer: LoadBalancerDescription, policy: string): Promise<void> {
   const name = loadBalancer.LoadBalancerName ?? '';
   const ports = portsWithoutPolicy(loadBalancer.ListenerDescriptions, tlsPolicy(policy));

@@ -68,7 +68,7 @@ export const describeListeners = ({ api }: Cloud, LoadBalancerArn: string): Prom
     pagesMax,
   ).catch(during('error describing listeners'));
 
-/** Whether anything changed. */
+/** Makes the listeners what the Service asks for. Tells whether anything changed. */
 export async function syncListeners(
   cloud: Cloud,
   LoadBalancerArn: string,

@@ -32,7 +32,7 @@ function validateWeight(report: Report, path: Path, weight = 0): void {
   if (weight <= 0 || weight > 100) report.invalid(path, weight, 'must be in the range 1-100');
 }
 
-/** `allowInvalidValues`: label values are not looked at. */
+/** Checks a node selector; `allowInvalidValues` lets any values of labels pass. */
 export function validateNodeSelector(report: Report, path: Path, selector: core.NodeSelector, allowInvalidValues = false): void {
   const at = path.child('nodeSelectorTerms');
   if (isEmpty(selector.nodeSelectorTerms)) return report.required(at, 'must have at least one node selector term');

@@ -72,7 +72,7 @@ function validateAppArmorAnnotation(
   if (!valid) report.invalid(path, profile, `invalid AppArmor profile name: ${quote(profile)}`);
 }
 
-/** Mirror and AppArmor annotations neither come, change nor go. */
+/** Refuses an update that adds, changes or removes the annotations of mirror pods and of AppArmor. */
 export function validateAnnotationUpdates(report: Report, path: Path, metadata: ObjectMeta, old: ObjectMeta): void {
   const now: Annotations = metadata.annotations ?? {};
   const before: Annotations = old.annotations ?? {};

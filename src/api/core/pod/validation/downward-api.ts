@@ -30,7 +30,7 @@ const resources = [
 ];
 const hugePages = ['limits.hugepages-', 'requests.hugepages-'];
 
-/** Splits `metadata.labels['key']`; no subscript: undefined. */
+/** Splits `metadata.labels['key']` into path and key; undefined where the path has no subscript. */
 export function splitSubscript(path: string): { path: string; subscript: string } | undefined {
   const match = /^(.+?)\['(.*)'\]$/s.exec(path);
   return match === null ? undefined : { path: match[1] ?? '', subscript: match[2] ?? '' };

@@ -72,7 +72,7 @@ export function validatePodSecurityContext(report: Report, path: Path, spec: cor
   report.knownIfSet(path.child('seLinuxChangePolicy'), context.seLinuxChangePolicy, seLinux);
 }
 
-/** `hostUsers`: the pod shares the host's user namespace. */
+/** Checks the security context of a container. `hostUsers` says that its pod shares the host's user namespace. */
 export function validateSecurityContext(
   report: Report,
   path: Path,

@@ -27,7 +27,7 @@ import { validateHostProcess, validateOS } from './windows.ts';
 export const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 export const preemptionPolicies = ['PreemptLowerPriority', 'Never'];
 
-/** `meta`: the pod's, undefined in templates. */
+/** Checks the spec of a pod. `meta` is the pod's own, and undefined in templates. */
 export function validatePodSpec(
   report: Report,
   path: Path,

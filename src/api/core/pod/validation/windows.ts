@@ -51,7 +51,7 @@ function userNameProblems(name: string): string[] {
   return problems;
 }
 
-/** HostProcess containers: all or none, on the host's network. */
+/** Requires that all containers of a pod are HostProcess containers on the host's network, or none of them is. */
 export function validateHostProcess(report: Report, path: Path, spec: core.PodSpec, rules: PodRules): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   let containers = 0;

@@ -17,7 +17,7 @@ export class MutationProblem extends Error {}
 
 type Patch = (object: UnknownObject, value: Value, type: AdmittedType) => UnknownObject;
 
-/** One mutation of a policy. */
+/** One mutation of a policy, with its expressions compiled. */
 export interface CompiledMutation extends Named {
   patch: Patch;
 }

@@ -23,7 +23,7 @@ export interface Check {
   overrides?: string;
 }
 
-/** Init, normal and ephemeral containers. */
+/** All containers of a pod: init, normal and ephemeral ones. */
 export const containersOf = ({ spec }: PodView): Container[] => [
   ...(spec.initContainers ?? []),
   ...(spec.containers ?? []),
@@ -34,13 +34,13 @@ export const quoted = (items: readonly string[]): string => items.map((item) => 
 
 export const plural = (one: string, many: string, count: number): string => (count === 1 ? one : many);
 
-/** `container "a"`, `containers "a", "b"`. */
+/** A noun and the names it stands for: `container "a"`, or `containers "a", "b"`. */
 export const named = (one: string, names: readonly string[]): string =>
   `${plural(one, `${one}s`, names.length)} ${quoted(names)}`;
 
 export const sorted = (items: Iterable<string>): string[] => [...new Set(items)].sort();
 
-/** `pod and container "a"`: who sets something. */
+/** Names who sets something: `pod and container "a"`. */
 export const setters = (pod: boolean, containers: readonly string[]): string =>
   [...(pod ? ['pod'] : []), ...(containers.length > 0 ? [named('container', containers)] : [])].join(' and ');
 
@@ -56,7 +56,7 @@ export const contextsWhere = (pod: PodView, test: (context: SecurityContext) => 
 
 export const isWindows = ({ spec }: PodView): boolean => spec.os?.name === 'windows';
 
-/** Rules that user namespaces make unnecessary (KEP-127). */
+/** The rules that user namespaces make unnecessary (KEP-127). */
 export const unlessUserNamespace =
   (check: CheckPod): CheckPod =>
   (pod) =>

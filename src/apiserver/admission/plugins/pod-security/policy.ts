@@ -23,7 +23,7 @@ export const levels: readonly Level[] = ['privileged', 'baseline', 'restricted']
 /** A level with its version in the words of messages: `baseline:latest`, `restricted:v1.30`. */
 export const levelText = ({ level, minor }: LevelVersion): string => `${level}:${minor === undefined ? 'latest' : `v1.${minor}`}`;
 
-/** Below 0: `a` is laxer. */
+/** Compares two levels for sorting: the result is below 0 where `a` is laxer than `b`. */
 export const compareLevels = (a: Level, b: Level): number => levels.indexOf(a) - levels.indexOf(b);
 
 export const sameLevel = (a: LevelVersion, b: LevelVersion): boolean => a.level === b.level && a.minor === b.minor;
@@ -111,6 +111,6 @@ export function violations({ level, minor = newestMinor }: LevelVersion, pod: Po
   return checks.flatMap((check) => check(pod) ?? []);
 }
 
-/** `host namespaces (hostPID=true), hostPort (...)`. */
+/** All violations in one line: `host namespaces (hostPID=true), hostPort (...)`. */
 export const violationText = (found: readonly Violation[]): string =>
   found.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ');

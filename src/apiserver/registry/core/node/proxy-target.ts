@@ -8,7 +8,7 @@ export interface ProxyName {
   port: string;
 }
 
-/** Undefined for a malformed one. */
+/** Reads `name`, `name:port` or `scheme:name:port`; undefined where the text is none of these. */
 export function parseProxyName(id: string): ProxyName | undefined {
   const parts = id.split(':');
   if (parts.length > 3) return undefined;

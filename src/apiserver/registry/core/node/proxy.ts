@@ -131,7 +131,7 @@ function endpoint(resource: string, handle: SpecialRest['handle']): SpecialRest 
   };
 }
 
-/** The three endpoints. */
+/** Makes the endpoints `proxy` of nodes, pods and services. */
 export function proxyEndpoints(kubelets: KubeletClients, rng: Rng): SpecialRest[] {
   const reach = (resource: string, { scheme, host, port }: Location, context: SpecialContext) =>
     forward(context, resource, () => kubelets.to(scheme, host, port), {

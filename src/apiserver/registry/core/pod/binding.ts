@@ -38,7 +38,7 @@ function checkAssignable(pod: Pod, name: string, wanted: Binding): void {
   if (pod.spec?.schedulingGates?.length) throw conflict(binding, name, `pod ${name} has non-empty .spec.schedulingGates`);
 }
 
-/** The pod on its node. */
+/** The pod as it is once a Binding has put it on its node. */
 export function assigned(pod: Pod, wanted: Binding, nowMs: number): Pod {
   const { nominatedNodeName: _, ...status } = pod.status ?? {};
   const { annotations, labels } = wanted.metadata;

@@ -203,7 +203,7 @@ function checkOptions(options: DeleteOptions, context: SpecialContext): void {
     throw plainError(`Non-matching dry-run options in request and content: [All] and [${dryRun.join(' ')}]`);
 }
 
-/** The endpoint pods/eviction. */
+/** Makes the endpoint pods/eviction. */
 export const evictionEndpoint = (now: () => number): SpecialRest => ({
   group: '',
   version: 'v1',

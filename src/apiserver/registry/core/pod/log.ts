@@ -108,7 +108,7 @@ async function stream(context: SpecialContext, kubelets: KubeletClients): Promis
   return 'handled';
 }
 
-/** The endpoint pods/log. */
+/** Makes the endpoint pods/log. */
 export const logEndpoint = (kubelets: KubeletClients): SpecialRest => ({
   group: '',
   version: 'v1',

@@ -108,7 +108,7 @@ function endpoint(
   };
 }
 
-/** The three endpoints. */
+/** Makes the endpoints pods/exec, pods/attach and pods/portforward. */
 export function streamingEndpoints(kubelets: KubeletClients, authorizer: Authorizer): SpecialRest[] {
   const parts = { kubelets, authorizer };
   const container = (query: URLSearchParams) => {

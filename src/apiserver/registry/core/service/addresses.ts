@@ -6,7 +6,7 @@ export type IpFamily = 'IPv4' | 'IPv6';
 /** The family of a textual address; undefined for what is no address. */
 export const familyOf = (text: string): IpFamily | undefined => (isIPv4(text) ? 'IPv4' : isIPv6(text) ? 'IPv6' : undefined);
 
-/** The other one. */
+/** IPv6 for IPv4, and IPv4 for IPv6. */
 export const otherFamily = (family: IpFamily): IpFamily => (family === 'IPv4' ? 'IPv6' : 'IPv4');
 
 function parseV6(text: string): bigint {

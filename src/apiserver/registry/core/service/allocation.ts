@@ -65,7 +65,7 @@ export interface IpChange {
   released: string[];
 }
 
-/** Addresses of a new service. */
+/** Allocates the cluster addresses of a new Service. */
 export const ipsOnCreate = async (allocator: IpAllocator, service: Service, dryRun: boolean): Promise<IpChange> => ({
   taken: service.spec ? await takeAll(allocator, service, service.spec, dryRun) : [],
   released: [],

@@ -15,7 +15,7 @@ export interface PortRange {
 /** A port cannot be had; the message is upstream's. */
 export class PortAllocationError extends Error {}
 
-/** Every node port a service holds, each once. */
+/** All node ports that a Service holds, each once. */
 export function portsOf(service: Service): number[] {
   const { ports = [], healthCheckNodePort } = service.spec ?? {};
   const all = ports.map(({ nodePort = 0 }) => nodePort);

@@ -10,7 +10,7 @@ export const portRecordKey = '/registry/ranges/servicenodeports';
 
 export const rangeText = ({ first, last }: PortRange): string => (first === last ? String(first) : `${first}-${last}`);
 
-/** `ports` outside of the range are left out. */
+/** Writes the record of ports in use, without those outside of the range. */
 export function encodePortRecord(range: PortRange, ports: ReadonlySet<number>): Uint8Array {
   const offsets = [...ports].filter((port) => port >= range.first && port <= range.last).map((port) => port - range.first);
   const size = offsets.length === 0 ? 0 : (Math.max(...offsets) >> 3) + 1;

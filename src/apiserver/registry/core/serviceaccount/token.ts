@@ -136,7 +136,7 @@ function issue(
   };
 }
 
-/** The endpoint serviceaccounts/token. */
+/** Makes the endpoint serviceaccounts/token. */
 export const tokenEndpoint = (options: TokenRequestOptions): SpecialRest => ({
   group: '',
   version: 'v1',

@@ -7,7 +7,7 @@ import type { ClassicFacts, Facts } from '../facts.ts';
 import { pageOf } from '../pages.ts';
 import type { Xml } from '../xml.ts';
 
-/** Throws when there is none. */
+/** The classic load balancer with this name. Throws the API's error where there is none. */
 export function classicNamed({ classic }: Facts, name: string): ClassicFacts {
   const found = Object.hasOwn(classic, name) ? classic[name] : undefined;
   if (!found) throw new AwsError('LoadBalancerNotFound', `There is no ACTIVE Load Balancer named '${name}'`);
@@ -52,7 +52,7 @@ function balancerXml(facts: ClassicFacts, local: LoadBalancer | undefined, zones
   };
 }
 
-/** Zones of subnets. */
+/** The zone of each subnet, by the subnet's ID. */
 export const zonesOf = async ({ cloud }: Account): Promise<Map<string, string>> =>
   new Map((await cloud.listSubnets({ limit: 1000 })).items.map(({ id, zone }) => [id, zone]));
 
@@ -88,7 +88,7 @@ const describePolicies: Action = ({ facts }, parameters) => {
   });
 };
 
-/** `AccessLog.Enabled` as a field of a field. */
+/** The attributes as XML: `AccessLog.Enabled` is a field of a field. */
 export function attributesXml(attributes: Readonly<Record<string, string>>): Xml {
   const groups: Record<string, Record<string, string>> = {};
   for (const [key, value] of Object.entries(attributes)) {

@@ -10,19 +10,19 @@ import { pageOf } from '../pages.ts';
 import type { Parameters } from '../parameters.ts';
 import type { Xml } from '../xml.ts';
 
-/** Throws when there is none. */
+/** The network load balancer with this ARN. Throws the API's error where there is none. */
 export function networkOf({ network }: Facts, arn: string): NetworkFacts {
   const found = Object.hasOwn(network, arn) ? network[arn] : undefined;
   if (!found) throw new AwsError('LoadBalancerNotFound', `Load balancer '${arn}' not found`);
   return found;
 }
-/** Throws when there is none. */
+/** The target group with this ARN. Throws the API's error where there is none. */
 export function targetGroupOf({ targetGroups }: Facts, arn: string): TargetGroupFacts {
   const found = Object.hasOwn(targetGroups, arn) ? targetGroups[arn] : undefined;
   if (!found) throw new AwsError('TargetGroupNotFound', `Target group '${arn}' not found`);
   return found;
 }
-/** Throws when there is none. */
+/** The listener with this ARN, and its load balancer. Throws the API's error where there is none. */
 export function listenerOf({ network }: Facts, arn: string): { balancer: NetworkFacts; listener: NetworkListener } {
   for (const balancer of Object.values(network))
     for (const listener of balancer.listeners) if (listener.arn === arn) return { balancer, listener };
@@ -86,7 +86,7 @@ export function targetGroupXml(group: TargetGroupFacts, { network }: Facts): Xml
   };
 }
 
-/** A page by `Marker`. */
+/** The page of a list that the parameter `Marker` asks for. */
 export const marked = <T>(items: readonly T[], parameters: Parameters) =>
   pageOf(items, { size: parameters.integer('PageSize'), token: parameters.get('Marker') });
 

@@ -25,7 +25,7 @@ async function isDevice(path: string): Promise<boolean> {
   }
 }
 
-/** `devices` mounts those that are to be file systems. */
+/** Makes the plugin of local volumes. `devices` mounts those that are to be file systems. */
 export const local = (devices: LocalDevices): PersistentPlugin => ({
   serves: ({ spec }) => spec?.local !== undefined,
   blocks: true,
