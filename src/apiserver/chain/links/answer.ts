@@ -7,6 +7,7 @@ import { unreachableRetrySeconds } from '../../limits.ts';
 import { NoAnswerError } from '../../request/cancellation.ts';
 import type { Attributes } from '../../request/request.ts';
 import type { Link } from '../chain.ts';
+import type { Outcome } from '../outcome.ts';
 import type { ChainServices } from '../services.ts';
 import { recordRefusal } from './record.ts';
 
@@ -38,10 +39,8 @@ function statusErrorOf(error: unknown, { target, verb }: Attributes, logger: Log
  */
 export const answer =
   (services: ChainServices): Link =>
-  async (request, next) => {
-    try {
-      return await next(request);
-    } catch (error) {
+  (request, next) => {
+    const failed = async (error: unknown): Promise<Outcome> => {
       const failure = statusErrorOf(error, request, services.logger);
       if (request.progress === 'received') await recordRefusal(services, request, () => request.reply.fail(failure, false));
       else if (!isUnheard(error)) {
@@ -49,5 +48,10 @@ export const answer =
         request.reply.fail(failure, request.progress === 'identified');
       }
       return { is: 'failed', error: failure, cause: error };
+    };
+    try {
+      return next(request).catch(failed);
+    } catch (error) {
+      return failed(error);
     }
   };
