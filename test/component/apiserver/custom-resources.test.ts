@@ -190,6 +190,29 @@ describe('custom resources', () => {
     expect(condition).toMatchObject({ status, reason, message });
   });
 
+  it('that a patch makes call themselves something else are told what they must be', async () => {
+    await create({ size: 2 });
+    const patchedTo = (names: object): Promise<UnknownObject> =>
+      client.call<UnknownObject>({
+        ...{ ...widgets, verb: 'patch', name: 'a', options: { fieldValidation: 'Strict' } },
+        patch: { type: 'application/merge-patch+json', body: { ...names, unknown: 1 } },
+      });
+    await expect(patchedTo({ kind: 'Other', apiVersion: 'other.io/v2' })).rejects.toMatchObject({
+      status: {
+        code: 422,
+        message:
+          'Other.other.io "a" is invalid: [kind: Invalid value: "Other": must be Widget, apiVersion: Invalid value: "other.io/v2": must be example.com/v1]',
+      },
+    });
+    const noKind = { code: 422, message: expect.stringContaining("Object 'Kind' is missing in '{") };
+    await expect(patchedTo({ kind: null })).rejects.toMatchObject({ status: noKind });
+    const noVersion = {
+      code: 500,
+      message: expect.stringContaining("Object 'apiVersion' is missing in 'object has no apiVersion field'"),
+    };
+    await expect(patchedTo({ apiVersion: null })).rejects.toMatchObject({ status: noVersion });
+  });
+
   it('are scaled through their paths', async () => {
     await create({ size: 2 });
     const scale = await client.call<UnknownObject>({ ...widgets, verb: 'get', name: 'a', subresource: 'scale' });

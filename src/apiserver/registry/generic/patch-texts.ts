@@ -1,6 +1,8 @@
 // How upstream words a patch that cannot be read (k8s.io/apiserver/pkg/endpoints/handlers/patch.go): with the result as its JSON library writes
 // it, or with the map it was read into and the words of runtime.DefaultUnstructuredConverter.
-import { type ObjectMeta, parseApiVersion, readApiVersion } from '#apimachinery/meta';
+import { internalError, invalidObject, type StatusError } from '#apimachinery/errors';
+import { invalid, root } from '#apimachinery/field';
+import { type ObjectMeta, parseApiVersion, readApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { type DecodeError, jsonKind } from '#apimachinery/schema';
 import { conversionProblem } from './kind-problems.ts';
 import { apiVersionText, type ServedResource } from './types.ts';
@@ -77,8 +79,8 @@ export function appliedText(resource: ServedResource, { namespace = '', name = '
   return `failed to convert new object (${namespace}/${name}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${why}`;
 }
 
-/** The result calls itself something else than what the path names, or names itself by what is no text. */
-export function nameProblem(resource: ServedResource, patched: object): string | undefined {
+/** Why the result cannot be read: it calls itself something else than what the path names, or names itself by what is no text. Of custom resources any name can be read. */
+export function nameProblem(resource: ServedResource, patched: object, shown: () => string): string | undefined {
   const { kind, apiVersion } = patched as { kind?: unknown; apiVersion?: unknown };
   const wrong = Object.entries({ kind, apiVersion }).find(
     ([, name]) => typeof name !== 'string' && name !== undefined && name !== null,
@@ -87,7 +89,24 @@ export function nameProblem(resource: ServedResource, patched: object): string |
     return `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(wrong[1])} into Go struct field .${wrong[0]} of type string`;
   const read = readApiVersion((apiVersion as string | undefined) ?? '');
   if (read === undefined) return `unexpected GroupVersion string: ${String(apiVersion)}`;
+  if (resource.custom) return kind ? undefined : `Object 'Kind' is missing in '${shown()}'`;
   const named = { kind: (kind as string | undefined) || resource.kind, apiVersion: read || apiVersionText(resource) };
   if (named.kind === resource.kind && named.apiVersion === apiVersionText(resource)) return undefined;
   return conversionProblem(resource, { ...named, ...parseApiVersion(named.apiVersion) });
+}
+
+/** A custom resource that a patch has made call itself something else. It is judged when all else was read, under the name that it has now. */
+export function misnamed(
+  resource: ServedResource,
+  name: string,
+  { kind = '', apiVersion = '' }: Partial<UnknownObject>,
+): StatusError | undefined {
+  const wanted = apiVersionText(resource);
+  if (kind === resource.kind && apiVersion === wanted) return undefined;
+  if (!apiVersion) return internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  const problems = [
+    ...(kind === resource.kind ? [] : [invalid(root('kind'), kind, `must be ${resource.kind}`)]),
+    ...(apiVersion === wanted ? [] : [invalid(root('apiVersion'), apiVersion, `must be ${wanted}`)]),
+  ];
+  return invalidObject({ group: parseApiVersion(apiVersion).group, kind }, name, problems);
 }

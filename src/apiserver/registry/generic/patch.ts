@@ -17,7 +17,7 @@ import { deepCopy } from '#utils';
 import { dedupOwners, ensureName, ensureNamespace, keepFieldsReset } from './metadata.ts';
 import { admitUpdate, recordUpdate } from './put.ts';
 import { paced } from './paced.ts';
-import { appliedText, asLibraryWrites, convertedText, conversionText, goText, nameProblem } from './patch-texts.ts';
+import { appliedText, asLibraryWrites, convertedText, conversionText, goText, misnamed, nameProblem } from './patch-texts.ts';
 import { apiVersionText, type Decoded, type Door, type WriteContext, type ServedResource } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
 
@@ -54,6 +54,8 @@ function patching(
     if ((pause = rest())) await pause;
     ensureNamespace(object.metadata, context);
     ensureName(object.metadata, context);
+    const other = resource.custom && misnamed(resource, context.target.name, patched as Partial<UnknownObject>);
+    if (other) throw other;
     resource.setDefaults(object);
     dedupOwners(object, context, false);
     const recorded = await recordUpdate(context, door, live, object);
@@ -82,7 +84,7 @@ async function readPatched(
   const refuse = (why: string, mismatch?: DecodeError['mismatch']): StatusError =>
     refusedPatch(request, current, patched, why, mismatch);
   const { rest } = context.settings;
-  const read = decodePatched(context, request, patched, refuse);
+  const read = decodePatched(context, request, current, patched);
   let pause = rest();
   if (pause) await pause;
   const own = read.strictErrors.length === 0 ? [] : strictlyRead(context.resource, request, current, patched);
@@ -145,16 +147,21 @@ export function refusedPatch(
 function decodePatched(
   { resource, target }: WriteContext,
   request: PatchRequest,
+  current: UnknownObject,
   patched: unknown,
-  refuse: (why: string, mismatch?: DecodeError['mismatch']) => StatusError,
 ): { object: UnknownObject; strictErrors: string[] } {
+  const refuse = (why: string, mismatch?: DecodeError['mismatch']): StatusError =>
+    refusedPatch(request, current, patched, why, mismatch);
   if (typeof patched !== 'object' || patched === null || Array.isArray(patched))
     throw refuse('the patch does not yield an object');
   // A strategic patch is read into the type that the path names, whatever it calls itself.
-  const problem = isStrategic(request) ? undefined : nameProblem(resource, patched);
+  const shown = (): string => JSON.stringify(asLibraryWrites(patched, current, request.body));
+  const problem = isStrategic(request) ? undefined : nameProblem(resource, patched, shown);
   if (problem !== undefined) throw refuse(problem);
   try {
-    const decoded = read(resource, patched, request.fieldValidation !== 'Ignore');
+    // What is not of the definition's kind has no unknown fields.
+    const isOwn = !resource.custom || misnamed(resource, target.name, patched) === undefined;
+    const decoded = read(resource, patched, isOwn && request.fieldValidation !== 'Ignore');
     // Upstream reads what states no version as another object than the one that it goes on with.
     if (!resource.custom && !isStrategic(request) && !(patched as UnknownObject).apiVersion)
       throw badRequest(`the name of the object (${target.name} based on URL) was undeterminable: name must be provided`);
