@@ -8,6 +8,8 @@ export interface Mismatch {
   value: string;
   goType: string;
   path: string[];
+  /** What the wanted type is in Go: a scalar kind, or `own` for one that reads its JSON itself; absent for structs, lists and maps. */
+  kind?: string | undefined;
 }
 
 /** A body that cannot be read as its type. The apiserver answers BadRequest with `message` inside. */
@@ -109,9 +111,9 @@ export class DecodeContext {
   }
 
   /** `inner` is the path inside a value with a decoder of its own. */
-  mismatch(value: string, goType: string, inner: string[] = []): DecodeError {
+  mismatch(value: string, goType: string, kind?: string, inner: string[] = []): DecodeError {
     const path = [...this.#goPath, ...inner];
     const place = path.length === 0 ? 'Go value' : `Go struct field ${this.#structs.at(-1)}.${path.join('.')}`;
-    return new DecodeError(`json: cannot unmarshal ${value} into ${place} of type ${goType}`, { value, goType, path });
+    return new DecodeError(`json: cannot unmarshal ${value} into ${place} of type ${goType}`, { value, goType, path, kind });
   }
 }

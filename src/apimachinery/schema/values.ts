@@ -17,18 +17,18 @@ export interface ValueCoder {
   isEmpty?(value: unknown): boolean;
 }
 
-const saved = (context: DecodeContext, value: unknown, goType: string): undefined => {
-  context.save(context.mismatch(jsonKind(value), goType));
+const saved = (context: DecodeContext, value: unknown, goType: string, kind?: string): undefined => {
+  context.save(context.mismatch(jsonKind(value), goType, kind));
 };
 
 const stringCoder = (goType: string): ValueCoder => ({
-  read: (value, context) => (typeof value === 'string' ? value : saved(context, value, goType)),
+  read: (value, context) => (typeof value === 'string' ? value : saved(context, value, goType, 'string')),
   zero: () => '',
   isEmpty: (value) => value === '',
 });
 
 const boolCoder = (goType: string): ValueCoder => ({
-  read: (value, context) => (typeof value === 'boolean' ? value : saved(context, value, goType)),
+  read: (value, context) => (typeof value === 'boolean' ? value : saved(context, value, goType, 'bool')),
   zero: () => false,
   isEmpty: (value) => value === false,
 });
@@ -44,18 +44,18 @@ function integerCoder(type: string, goType: string): ValueCoder {
   const [low, high] = ranges[type] ?? [0, 0];
   return {
     read(value, context) {
-      if (typeof value !== 'number') return saved(context, value, goType);
+      if (typeof value !== 'number') return saved(context, value, goType, type);
       const { literal } = context;
       if (literal === undefined && Number.isInteger(value) && value >= low && value <= high) return value === 0 ? 0 : value;
-      context.save(context.mismatch(`number ${literal ?? value}`, goType));
+      context.save(context.mismatch(`number ${literal ?? value}`, goType, type));
     },
     zero: () => 0,
     isEmpty: (value) => value === 0,
   };
 }
 
-const floatCoder = (goType: string): ValueCoder => ({
-  read: (value, context) => (typeof value === 'number' ? value : saved(context, value, goType)),
+const floatCoder = (goType: string, kind: string): ValueCoder => ({
+  read: (value, context) => (typeof value === 'number' ? value : saved(context, value, goType, kind)),
   zero: () => 0,
   isEmpty: (value) => value === 0,
 });
@@ -76,15 +76,15 @@ const bytesCoder = (goType: string): ValueCoder => ({
 /** Go reads an array of numbers into a byte slice, too. */
 function bytesOfNumbers(values: unknown[], context: DecodeContext): string | undefined {
   for (const value of values) {
-    if (typeof value !== 'number') return saved(context, value, 'uint8');
-    if (!Number.isInteger(value) || value < 0 || value > 255) context.save(context.mismatch(`number ${value}`, 'uint8'));
+    if (typeof value !== 'number') return saved(context, value, 'uint8', 'uint8');
+    if (!Number.isInteger(value) || value < 0 || value > 255) context.save(context.mismatch(`number ${value}`, 'uint8', 'uint8'));
   }
   return encodeBase64(Uint8Array.from(values as number[]));
 }
 
 const timeCoder = (layout: TimeLayout): ValueCoder => ({
   read(value, context) {
-    if (typeof value !== 'string') throw context.mismatch(jsonKind(value), 'string');
+    if (typeof value !== 'string') throw context.mismatch(jsonKind(value), 'string', 'own');
     if (context.trusted || isCanonicalTime(value, layout)) return value === zeroTimes[layout] ? null : value;
     try {
       return formatGoTime(parseGoTime(value, layout), layout);
@@ -111,10 +111,10 @@ const quantityCoder: ValueCoder = {
 const intOrStringCoder: ValueCoder = {
   read(value, context) {
     if (typeof value === 'string') return value;
-    if (typeof value !== 'number') throw context.mismatch(jsonKind(value), 'int32');
+    if (typeof value !== 'number') throw context.mismatch(jsonKind(value), 'int32', 'own');
     const { literal } = context;
     if (literal === undefined && Number.isInteger(value) && Math.abs(value + 0.5) <= 2 ** 31) return value === 0 ? 0 : value;
-    throw context.mismatch(`number ${literal ?? value}`, 'int32');
+    throw context.mismatch(`number ${literal ?? value}`, 'int32', 'own');
   },
   zero: () => 0,
 };
@@ -135,8 +135,9 @@ export function valueCoder(type: FieldSchema['type'], goType: string): ValueCode
     case 'uint64':
       return integerCoder(type, goType);
     case 'float':
+      return floatCoder(goType, 'float32');
     case 'double':
-      return floatCoder(goType);
+      return floatCoder(goType, 'float64');
     case 'bytes':
       return bytesCoder(goType);
     case 'time':
@@ -163,8 +164,8 @@ export function eitherCoder(type: FieldSchema['type'], schema: ValueCoder): Valu
       return value;
     } catch (error) {
       if (error instanceof DecodeError && error.mismatch) {
-        const { value, goType, path } = error.mismatch;
-        throw outer.mismatch(value, goType, path);
+        const { value, goType, path, kind } = error.mismatch;
+        throw outer.mismatch(value, goType, kind, path);
       }
       throw error;
     }

@@ -60,12 +60,4 @@ export const knownDifferences = [
       request('PATCH', `/api/v1/namespaces/${namespace}/serviceaccounts/known?fieldManager=one`, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'known' }, secrets: [{}] }, types.apply),
     ],
   },
-  {
-    why: 'a value of another type in a strategic patch is refused in other words',
-    is: ({ name }) => /patch: Invalid value: .*(unrecognized type|cannot restore struct|cannot unmarshal array into Go value)/.test(name),
-    shown: (namespace) => [
-      request('POST', `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`, { metadata: { name: 'known' }, spec: {} }),
-      request('PATCH', `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/known`, { spec: { renewTime: [1] } }, types.strategic),
-    ],
-  },
 ];

@@ -32,16 +32,21 @@ test('values of a JSON patch stay as written', () => {
 });
 
 test.each([
-  ['string', 'int32', 'unrecognized type: int32'],
-  ['number', 'string', 'cannot convert int64 to string'],
-  ['number 1.5', 'int32', 'cannot convert float64 to int32'],
-  ['bool', 'string', 'unrecognized type: string'],
-  ['string', 'bool', 'unrecognized type: bool'],
-  ['string', '[]v1.Container', 'cannot restore slice from string'],
-  ['array', 'map[string]string', 'cannot restore map from slice'],
-  ['string', 'v1.PodSpec', 'cannot restore struct from: string'],
-])('%s for %s', (value, goType, text) => {
-  expect(conversionText({ value, goType, path: [] })).toBe(text);
+  ['string', 'int32', 'int32', 'unrecognized type: int32'],
+  ['number', 'string', 'string', 'cannot convert int64 to string'],
+  ['number', 'v1.Protocol', 'string', 'cannot convert int64 to v1.Protocol'],
+  ['number 1.5', 'string', 'string', 'unrecognized type: string'],
+  ['number 1.5', 'int32', 'int32', 'cannot convert float64 to int32'],
+  ['bool', 'string', 'string', 'unrecognized type: string'],
+  ['bool', 'v1.Protocol', 'string', 'unrecognized type: string'],
+  ['string', 'bool', 'bool', 'unrecognized type: bool'],
+  ['array', 'string', 'own', 'json: cannot unmarshal array into Go value of type string'],
+  ['number 1.5', 'int32', 'own', 'json: cannot unmarshal number 1.5 into Go value of type int32'],
+  ['string', '[]v1.Container', undefined, 'cannot restore slice from string'],
+  ['array', 'map[string]string', undefined, 'cannot restore map from slice'],
+  ['string', 'v1.PodSpec', undefined, 'cannot restore struct from: string'],
+])('%s for %s (%s)', (value, goType, kind, text) => {
+  expect(conversionText({ value, goType, kind, path: [] })).toBe(text);
 });
 
 test('maps as Go prints them', () => {
@@ -51,10 +56,6 @@ test('maps as Go prints them', () => {
 test.each([
   ['illegal base64 data at input byte 0', 'error decoding from json: illegal base64 data at input byte 0'],
   ['parsing time "x"', 'parsing time "x"'],
-  [
-    'json: cannot unmarshal number 1.5 into Go struct field Probe.port of type int32',
-    'json: cannot unmarshal number 1.5 into Go value of type int32',
-  ],
 ])('what was applied and cannot be read is named: %s', (message, why) => {
   const lease = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease' } as ServedResource;
   expect(appliedText(lease, { name: 'a' }, new DecodeError(message))).toBe(

@@ -54,17 +54,21 @@ export function goText(value: unknown): string {
 const goKinds: Record<string, string> = { array: 'slice', object: 'map', bool: 'bool', string: 'string' };
 const numeric = /^u?int\d+$|^float\d+$/;
 
-/** Go converts between numbers, and numbers to strings, in principle: such a value is named with both types; any other only with the wanted one. */
-export function conversionText({ value, goType }: NonNullable<DecodeError['mismatch']>): string {
+/**
+ * Go converts between numbers, and whole numbers to strings, in principle: such a value is named with both types; any other only with the kind of the wanted one.
+ * A type that reads its JSON itself says so in the words of Go's JSON.
+ */
+export function conversionText({ value, goType, kind }: NonNullable<DecodeError['mismatch']>): string {
+  if (kind === 'own') return `json: cannot unmarshal ${value} into Go value of type ${goType}`;
   const [jsonKind = '', literal = ''] = value.split(' ');
-  const from = jsonKind === 'number' ? (/[.eE]/.test(literal) ? 'float64' : 'int64') : (goKinds[jsonKind] ?? value);
-  if (goType.startsWith('[]')) return `cannot restore slice from ${from}`;
-  if (goType.startsWith('map[')) return `cannot restore map from ${from}`;
   const isNumber = jsonKind === 'number';
-  if (numeric.test(goType)) return isNumber ? `cannot convert ${from} to ${goType}` : `unrecognized type: ${goType}`;
-  if (goType === 'string') return from === 'int64' ? `cannot convert ${from} to ${goType}` : `unrecognized type: ${goType}`;
-  if (goType === 'bool') return `unrecognized type: ${goType}`;
-  return goType.includes('.') ? `cannot restore struct from: ${from}` : `cannot convert ${from} to ${goType}`;
+  const from = isNumber ? (/[.eE]/.test(literal) ? 'float64' : 'int64') : (goKinds[jsonKind] ?? value);
+  if (kind !== undefined) {
+    const converts = isNumber && (numeric.test(kind) || (kind === 'string' && from === 'int64'));
+    return converts ? `cannot convert ${from} to ${goType}` : `unrecognized type: ${kind}`;
+  }
+  if (goType.startsWith('[]')) return `cannot restore slice from ${from}`;
+  return goType.startsWith('map[') ? `cannot restore map from ${from}` : `cannot restore struct from: ${from}`;
 }
 
 /** What a value's own reader says, as the converter tells it. */
@@ -73,9 +77,7 @@ export const convertedText = (message: string): string => message.replace(/^ille
 /** What was applied, of this name, cannot be read as the resource's type. */
 export function appliedText(resource: ServedResource, { namespace = '', name = '' }: ObjectMeta, error: DecodeError): string {
   const type = `${resource.group}/${resource.version}, Kind=${resource.kind}`;
-  // Values with a reader of their own are told in its words: it knows of no field.
-  const own = /^json: cannot unmarshal (number \S+) into Go struct field \S+ of type (int32)$/.exec(error.message);
-  const why = own ? `json: cannot unmarshal ${own[1]} into Go value of type ${own[2]}` : convertedText(error.message);
+  const why = error.mismatch ? conversionText(error.mismatch) : convertedText(error.message);
   return `failed to convert new object (${namespace}/${name}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${why}`;
 }
 
