@@ -21,3 +21,5 @@ export const retryMs = { first: 1_000, max: 30_000 };
 export const restartMs = { first: 1_000, max: 30_000, forgivenAfter: 60_000 };
 /** Kept of what a program wrote, to say why it did not start. */
 export const lastWordsBytesMax = 4_096;
+/** Tries to open a log in whose place an instance puts other things. */
+export const openRoundsMax = 10;

@@ -2,12 +2,12 @@
 // knows them again by their command lines.
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { constants, readFileSync } from 'node:fs';
-import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
-import { isErrno } from '#host';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { isErrno, removeTree } from '#host';
 import type { Clock } from '#utils';
-import { adoptedPollMs, lastWordsBytesMax } from './limits.ts';
+import { adoptedPollMs, lastWordsBytesMax, openRoundsMax } from './limits.ts';
 
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
 export interface ManagedProcess {
   readonly pid: number;
@@ -31,21 +31,35 @@ const describeEnd = (code: number | null, signal: NodeJS.Signals | null): string
   signal ? `killed by ${signal}` : `exit code ${code}`;
 
 export interface StartOptions {
-  /** Appended to. A link in its place goes. */
+  /** Appended to. What is no file in its place goes: a link, a pipe. */
   logFile: string;
   env?: Record<string, string>;
   /** Standard output is given to this function instead of the log. */
   onStdout?: (text: string) => void;
 }
 
-/** Opens the log for writing at its end. */
-async function openLog(path: string): Promise<FileHandle> {
-  const opened = (): Promise<FileHandle> => open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
-  return opened().catch(async (error: unknown) => {
-    if (!isErrno(error, 'ELOOP')) throw error;
-    await rm(path, { force: true });
-    return opened();
+/** What stands in the place of a log and is none: a link, a pipe that nobody reads, a device, a folder, a socket. */
+const strangers = ['ELOOP', 'ENXIO', 'EISDIR', 'ENODEV'];
+
+/** Opens a regular file without waiting; gives undefined for anything else. */
+async function openRegular(path: string, flags: number): Promise<FileHandle | undefined> {
+  const handle = await open(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600).catch((error: unknown) => {
+    if (!strangers.some((code) => isErrno(error, code))) throw error;
+    return undefined;
   });
+  if (handle === undefined || (await handle.stat()).isFile()) return handle;
+  await handle.close();
+  return undefined;
+}
+
+/** Opens the log for writing at its end. Rejects where something else comes into its place again and again. */
+async function openLog(path: string): Promise<FileHandle> {
+  for (let round = 1; round <= openRoundsMax; round++) {
+    const log = await openRegular(path, O_WRONLY | O_APPEND | O_CREAT);
+    if (log) return log;
+    await removeTree(path);
+  }
+  throw new Error('the log cannot be opened: what runs in the instance puts other things in its place');
 }
 
 /** Starts `command` in a session of its own, out of reach of the terminal's signals; rejects when it cannot be started. */
@@ -106,6 +120,18 @@ export function killPid(pid: number, signal: NodeJS.Signals): void {
 
 /** The end of what was written to a log. */
 export async function lastWords(logFile: string): Promise<string> {
-  const text = await readFile(logFile).catch(() => Buffer.alloc(0));
-  return text.subarray(-lastWordsBytesMax).toString('utf8').trim();
+  const log = await openRegular(logFile, O_RDONLY).catch(() => undefined);
+  if (!log) return '';
+  try {
+    const { size } = await log.stat();
+    const { buffer, bytesRead } = await log.read(
+      Buffer.alloc(lastWordsBytesMax),
+      0,
+      lastWordsBytesMax,
+      Math.max(0, size - lastWordsBytesMax),
+    );
+    return buffer.toString('utf8', 0, bytesRead).trim();
+  } finally {
+    await log.close();
+  }
 }

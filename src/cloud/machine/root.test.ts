@@ -1,9 +1,11 @@
 // What runs in an instance may put links on its disk, which the machine's own programs must not follow at the next boot.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startProcess } from './processes.ts';
+import { lastWords, startProcess } from './processes.ts';
 import { makeRoot, withLog } from './root.ts';
 import { type RootPlan, rootPlan } from './root-files.ts';
 
@@ -57,5 +59,25 @@ describe.skipIf(process.platform !== 'linux')('the root of an instance', () => {
     await rm(join(disk, 'logs'), { recursive: true });
     await symlink(outside, join(disk, 'logs'));
     await expect(withLog(disk, 'program.log', (path) => Promise.resolve(path))).rejects.toThrow('the path has a link in it');
+  });
+
+  it.each([
+    ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+    ['a folder', (path: string) => mkdirSync(join(path, 'with', 'more'), { recursive: true })],
+    ['an endless device', (path: string) => symlinkSync('/dev/zero', path)],
+  ])('waits for nobody at %s in the place of a log', async (_, plant) => {
+    await makeRoot(plan, disk);
+    const log = join(disk, 'logs/program.log');
+    plant(log);
+    expect(await withLog(disk, 'program.log', lastWords)).toBe('');
+    const program = await withLog(disk, 'program.log', (logFile) => startProcess('echo', ['said'], { logFile }));
+    await program.ended;
+    expect(await withLog(disk, 'program.log', lastWords)).toBe('said');
+  });
+
+  it('gives no more than the end of a log', async () => {
+    await makeRoot(plan, disk);
+    await writeFile(join(disk, 'logs/init.log'), `${'x'.repeat(1e6)}the end\n`);
+    expect(await withLog(disk, 'init.log', lastWords)).toMatch(/^x{4088,4089}the end$/);
   });
 });

@@ -1,5 +1,5 @@
 // The nodes of a running cluster: its cloud, the network in it, the instances, and the parts of the control plane that live among them.
-import { stat } from 'node:fs/promises';
+import { basename, relative } from 'node:path';
 import type { Supervisor } from '#component-base';
 import type { Instance } from '#cloud';
 import { localCloudProvider } from '#cloud/provider';
@@ -14,7 +14,7 @@ import { BalancedEndpoint } from '../endpoint/balanced-endpoint.ts';
 import type { ControlPlaneMachines } from '../control-planes/machines.ts';
 import { ManagedPlanes } from '../endpoint/managed-planes.ts';
 import { machinesOptions } from './machines-options.ts';
-import { importImage } from '../images/index.ts';
+import { changeOnDisk } from '../nodes/disk.ts';
 import { containerdPaths, parseRegistryMirror } from '../nodes/index.ts';
 import { startDnsAddon } from '../add-ons/dns-addon.ts';
 import { upDefaults } from '../flags/index.ts';
@@ -269,8 +269,11 @@ export class ClusterNodes {
     const heard = this.#instances.filter(({ name }) => !silent.has(name));
     const times = heard.map(async ({ name }) => {
       if (this.#simulated) return [name, 0] as const;
-      const { mtimeMs } = await stat(containerdPaths(nodeDir(dataDir, name)).pidFile);
-      return [name, mtimeMs] as const;
+      // A pod of the node may have put another time there, or taken the file away: its Node's word is then as good as any.
+      const disk = nodeDir(dataDir, name);
+      const { dir, pidFile } = containerdPaths(disk);
+      const startedMs = (await changeOnDisk(disk, relative(disk, dir), basename(pidFile))) ?? 0;
+      return [name, Math.min(startedMs, this.#deps.clock.now())] as const;
     });
     return new Map(await Promise.all(times));
   }
@@ -299,12 +302,12 @@ export class ClusterNodes {
       throw new Error('only a managed control plane has endpoint modes; start a cluster with: sagong up --topology managed');
     await this.endpoint.setAccess(access);
   }
-  /** An image archive into every node. */
+  /** An image archive into every node that runs. */
   async importImage(archive: Uint8Array): Promise<void> {
     const { dataDir } = this.#options.settings;
     if (this.#simulated) return;
-    const sockets = nodesOf(this.#options.settings).map((name) => containerdPaths(nodeDir(dataDir, name)).socket);
-    await Promise.all(sockets.map((socket) => importImage({ socket, exec: this.#deps.exec }, archive)));
+    const { loadInto } = await import('../images/load-image.ts');
+    await loadInto(dataDir, nodesOf(this.#options.settings), archive);
   }
   #endpointOf(settings: ClusterSettings): ControlPlaneEndpoint {
     const { name: cluster, dataDir, topology, endpointAccess } = settings;

@@ -2,11 +2,13 @@
 import { kMaxLength } from 'node:buffer';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { basename, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { execCommand, readFileIfExists } from '#host';
 import { importImage } from './index.ts';
 import { containerdPaths } from '../nodes/index.ts';
+import { atSocketOnDisk } from '../nodes/disk.ts';
 import { clusterFlags, nodeDir } from '../state/paths.ts';
 import { loadSettings, nodesOf } from '../state/settings.ts';
 
@@ -68,17 +70,32 @@ export async function loadImage(dataDir: string, path: string): Promise<string[]
   if (settings.runtime === 'simulated')
     throw new Error('the nodes of this cluster are simulated: they run any image name and hold no images');
   const archive = await readArchive(path);
-  const nodes = await Promise.all(
-    nodesOf(settings).map(async (name) => {
-      const { socket } = containerdPaths(nodeDir(dataDir, name));
-      return { name, socket, runs: await answers(socket) };
-    }),
-  );
-  const running = nodes.filter(({ runs }) => runs);
-  if (running.length === 0)
+  const absent = await loadInto(dataDir, nodesOf(settings), archive);
+  if (absent.length === nodesOf(settings).length)
     throw new Error(
       `the nodes of the cluster in ${dataDir} do not run; start it with: sagong up${clusterFlags(settings.name, dataDir)}`,
     );
-  await inEach(running, ({ socket }) => importImage({ socket, exec: execCommand }, archive));
+  return absent;
+}
+
+/** Resolves with the nodes whose containerd does not answer. */
+export async function loadInto(dataDir: string, names: readonly string[], archive: Uint8Array): Promise<string[]> {
+  const atNode = <T>(name: string, use: (socket: string) => Promise<T>): Promise<T | undefined> => {
+    const disk = nodeDir(dataDir, name);
+    const { dir, socket } = containerdPaths(disk);
+    return atSocketOnDisk(disk, relative(disk, dir), basename(socket), use);
+  };
+  const nodes = await Promise.all(names.map(async (name) => ({ name, runs: await atNode(name, answers) })));
+  const load = async ({ name }: { name: string }): Promise<void> => {
+    const imported = await atNode(name, async (socket) => {
+      await importImage({ socket, exec: execCommand }, archive);
+      return true;
+    });
+    if (!imported) throw new Error('its containerd is gone');
+  };
+  await inEach(
+    nodes.filter(({ runs }) => runs),
+    load,
+  );
   return nodes.filter(({ runs }) => !runs).map(({ name }) => name);
 }

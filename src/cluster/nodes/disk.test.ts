@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { lstat, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { namesOnDisk, readOnDisk, writeOnDisk } from './disk.ts';
+import { atSocketOnDisk, changeOnDisk, namesOnDisk, readOnDisk, writeOnDisk } from './disk.ts';
 import { diskFileBytesMax } from './limits.ts';
 
 let dir = '';
@@ -39,4 +41,38 @@ it('writes there, in the place of a link, and nowhere else', async () => {
   }
   await expect(writeOnDisk(disk, 'away', 'file', 'new')).rejects.toThrow(`${disk}/away is no folder of the node's own`);
   expect(await readFile(join(dir, 'victim', 'file'), 'utf8')).toBe('kept');
+});
+
+it('connects to a socket of the disk, and to none that a link leads to', async () => {
+  const said: string[] = [];
+  const listen = async (path: string): Promise<Server> => {
+    const server = createServer((socket) => void socket.on('data', (text: Buffer) => said.push(`${path}: ${String(text)}`)));
+    await once(server.listen(path), 'listening');
+    return server;
+  };
+  const servers = [await listen(join(disk, 'folder', 'own.sock')), await listen(join(dir, 'victim', 'sock'))];
+  await symlink(join(dir, 'victim', 'sock'), join(disk, 'folder', 'other.sock'));
+  const say = (text: string) => async (path: string) => {
+    const socket = connect({ path }).end(text);
+    await once(socket.resume(), 'close');
+    return text;
+  };
+  expect(await atSocketOnDisk(disk, 'folder', 'own.sock', say('own'))).toBe('own');
+  for (const [folder, name] of [
+    ['folder', 'other.sock'],
+    ['away', 'sock'],
+    ['folder', 'file'],
+    ['folder', 'absent'],
+  ] as const)
+    expect(await atSocketOnDisk(disk, folder, name, say(name)), name).toBe(undefined);
+  expect(said).toEqual([`${join(disk, 'folder', 'own.sock')}: own`]);
+  const failed = Object.assign(new Error('what was done there failed'), { code: 'ENOENT' });
+  await expect(atSocketOnDisk(disk, 'folder', 'own.sock', () => Promise.reject(failed))).rejects.toBe(failed);
+  for (const server of servers) server.close();
+});
+
+it('says when an entry was changed, not what a link leads to', async () => {
+  const { mtimeMs } = await lstat(join(disk, 'folder', 'file'));
+  expect(await changeOnDisk(disk, 'folder', 'file')).toBe(Math.floor(mtimeMs));
+  for (const name of ['away', 'absent']) expect(await changeOnDisk(disk, name, 'file')).toBe(undefined);
 });

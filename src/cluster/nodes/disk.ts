@@ -33,6 +33,27 @@ export const readOnDisk = (disk: string, folder: string, name: string): Promise<
     }),
   );
 
+/** Calls `use` with a path of the socket, good until that is done. Gives undefined for what is not there, and for what is no socket but leads to one. */
+export async function atSocketOnDisk<T>(
+  disk: string,
+  folder: string,
+  name: string,
+  use: (path: string) => Promise<T>,
+): Promise<T | undefined> {
+  let used: Promise<T> | undefined;
+  await inFolder(disk, folder, (held) =>
+    holding(held.child(name), async ({ info, foreignPath }) => {
+      if (info.isSocket()) used = use(foreignPath);
+      await used?.catch(() => {});
+    }),
+  );
+  return used;
+}
+
+/** When the entry was changed last, as the disk says; undefined for what is not there. */
+export const changeOnDisk = (disk: string, folder: string, name: string): Promise<number | undefined> =>
+  inFolder(disk, folder, (held) => holding(held.child(name), ({ info }) => Number(info.mtimeMs)));
+
 /** Replaces a file of the disk in a folder that is there. Rejects with a sentence where links lead to it. */
 export async function writeOnDisk(disk: string, folder: string, name: string, content: string, mode = 0o600): Promise<void> {
   const written = await inFolder(disk, folder, async (held) => {
