@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Clock, Logger } from '#utils';
 import { instanceCgroup, type UserData } from '../model/index.ts';
 import { type CgroupLayout, cgroupProcesses, clearCgroups, createCgroups } from './cgroups.ts';
-import { files, type InitOptions, initScript, mountTable, ownEtc, readyWord } from './init-script.ts';
+import { files, type InitOptions, initScript, mountTables, ownEtc, readyWord } from './init-script.ts';
 import { bootTimeoutMs, processPollMs, programStopTimeoutMs, restartMs } from './limits.ts';
 import { adoptProcess, childOf, commandLine, killPid, lastWords, type ManagedProcess, startProcess } from './processes.ts';
 import { kindsOf, machineRoot, makeRoot, withLog } from './root.ts';
@@ -157,9 +157,11 @@ export class Computer {
     const folders = [join(dir, files.cgroups), join(dir, files.etc)];
     await Promise.all(folders.map((path) => mkdir(path, { recursive: true })));
     await makeRoot(plan, disk);
+    const { overlays, mounts } = mountTables(init, plan);
     await Promise.all([
       ...Object.entries(ownEtc(init)).map(([name, text]) => writeFile(join(dir, files.etc, name), text)),
-      writeFile(join(dir, files.mounts), mountTable(init, plan)),
+      writeFile(join(dir, files.overlays), overlays),
+      writeFile(join(dir, files.mounts), mounts),
     ]);
   }
   #powerOn(): void {

@@ -20,7 +20,7 @@ export interface InitOptions {
 export const readyWord = 'ready';
 
 /** Files of the cloud about an instance, in its folder. */
-export const files = { mounts: 'fstab', cgroups: 'cgroup', etc: 'etc' };
+export const files = { overlays: 'fstab.overlays', mounts: 'fstab', cgroups: 'cgroup', etc: 'etc', made: 'made' };
 /** The instance's own files in `/etc`: written by the cloud at each boot. */
 export const ownEtc = (options: Pick<InitOptions, 'hostname' | 'address' | 'nameServer'>): Record<string, string> => ({
   hostname: `${options.hostname}\n`,
@@ -47,16 +47,18 @@ function cgroupMounts({ disk, dir, layout }: InitOptions): string[] {
   ];
 }
 
-/** The instance's mounts in order, as fstab(5): one program mounts them all, in the folder of the disk. */
-export const mountTable = (options: InitOptions, { mounts }: RootPlan): string =>
-  [
+/** The instance's mounts in order, as two files of fstab(5): one program mounts all of one, in the folder of the disk. */
+export const mountTables = (options: InitOptions, { overlays, mounts }: RootPlan): { overlays: string; mounts: string } => ({
+  overlays: [
     // A root has to be a mount of its own.
     fstabEntry(rootOf(options.disk), rootOf(options.disk), 'none', 'bind'),
     fstabEntry('proc', `${rootOf(options.disk)}/proc`, 'proc', 'nosuid,nodev,noexec'),
     ...cgroupMounts(options),
-    ...mounts,
+    ...overlays,
     '',
-  ].join('\n');
+  ].join('\n'),
+  mounts: [...mounts, ''].join('\n'),
+});
 
 /** Instances are made for being nodes, as the images of such machines are: they forward, and bridged packets pass their rules. */
 const settings = [
@@ -100,17 +102,34 @@ const mountFile = ({ source, target, readOnly }: RootPlan['files'][number]): str
   `mount --make-private ${sh(target)}`,
 ];
 
+/**
+ * Ends where a link leads out of the new root. Its disk was looked at before; in an overlay, links of the machine and of the instance are seen together, and
+ * whoever makes what is mounted there follows them. Nothing of the instance runs yet that could change them.
+ */
+const assertInside = (root: string, paths: readonly string[]): string =>
+  `realpath -m -- ${[...new Set(paths)].map(sh).join(' ')} | while IFS= read -r at; do case "$at" in ${sh(root)}|${sh(`${root}/`)}*) ;; *) ` +
+  'echo "a link leads out of the disk, to $at; remove it" >&2; exit 1;; esac; done';
+
+/** Takes a folder away at the first boot, unless it is the machine's own, to which a link of the machine leads. */
+const removeInside = (root: string, path: string): string =>
+  `case "$(realpath -m -- ${sh(path)})" in ${sh(`${root}/`)}*) rm -rf ${sh(path)};; esac`;
+
 /** Makes what is mounted below the new root the root of everything, and takes the machine's away. */
-function changeRoot({ disk, dir, pausePath }: InitOptions, { notInherited, readOnly, files: mounted }: RootPlan): string[] {
+function changeRoot({ disk, dir, pausePath }: InitOptions, plan: RootPlan): string[] {
+  const { notInherited, readOnly, files: mounted, targets } = plan;
   const root = rootOf(disk);
-  const made = sh(`${disk}/changes/made`);
+  const [made, madeBefore] = [sh(`${dir}/${files.made}`), sh(`${disk}/changes/made`)];
   return [
     `cd ${sh(disk)}`,
+    `mount --all --fstab ${sh(`${dir}/${files.overlays}`)}`,
+    assertInside(root, targets),
     `mount --all --fstab ${sh(`${dir}/${files.mounts}`)}`,
     ...readOnly.map(readOnlyBelow),
     ...devices(`${root}/dev`),
     ...mounted.flatMap(mountFile),
-    `[ -e ${made} ] || { rm -rf ${notInherited.map(sh).join(' ')}; : > ${made}; }`,
+    // Beside the disk, where nothing of the instance can change it; earlier versions had it on the disk.
+    `[ -e ${made} ] || [ -e ${madeBefore} ] || { ${notInherited.map((path) => removeInside(root, path)).join('; ')}; }`,
+    `: > ${made}`,
     // A file of the machine's may be a link that leads elsewhere.
     `cp --remove-destination ${sh(`${dir}/${files.etc}`)}/* ${sh(`${root}/etc/`)}`,
     `mkdir -p ${sh(`${root}${parentOf(pausePath)}`)} ${sh(`${root}/run/lock`)}`,
@@ -126,7 +145,7 @@ function changeRoot({ disk, dir, pausePath }: InitOptions, { notInherited, readO
   ];
 }
 
-/** The script that is an instance's first process. It needs the file of `mountTable` and those of `ownEtc`. */
+/** The script that is an instance's first process. It needs the files of `mountTables` and those of `ownEtc`. */
 export const initScript = (options: InitOptions, plan: RootPlan): string =>
   [
     'set -e',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cgroupLayout } from './cgroups.ts';
 import { createGate } from './commands.ts';
-import { type InitOptions, initScript, mountTable, ownEtc } from './init-script.ts';
+import { type InitOptions, initScript, mountTables, ownEtc } from './init-script.ts';
 import { foldersOf, type MachineRoot, rootPlan } from './root-files.ts';
 import { freePair, uplinkRules } from './uplink.ts';
 
@@ -49,8 +49,9 @@ describe('an instance', () => {
   const plan = rootPlan({ ...options, machine, shows: ['/data/node', '/usr/local', '/'] });
   const mounts = (table: string) => table.split('\n').map((line) => line.split(' ').slice(0, 2).join(' '));
   const root = '/data/my\\040disk/root';
+  const table = (...given: Parameters<typeof mountTables>): string => Object.values(mountTables(...given)).join('');
   it('has the programs and settings of the machine through overlays, its own disk, and what its program needs to see', () => {
-    expect(mounts(mountTable(options, plan))).toEqual([
+    expect(mounts(table(options, plan))).toEqual([
       `${root} ${root}`,
       `proc ${root}/proc`,
       'sagong-cgroup /data/i-1/cgroup',
@@ -75,7 +76,7 @@ describe('an instance', () => {
     expect(plan.targets).toContain('/data/my disk/root/data/cloud');
     expect(plan.folders).toContainEqual(['/data/my disk/changes/usr/upper', 0o755]);
     expect(plan.folders).toContainEqual(['/data/my disk/root/tmp', 0o1777]);
-    const newer = mountTable({ ...options, layout: { version: 2, controllers: [], systemd: false } }, plan);
+    const newer = table({ ...options, layout: { version: 2, controllers: [], systemd: false } }, plan);
     expect(newer).toContain(`sagong-cgroup ${root}/sys/fs/cgroup cgroup2 defaults 0 0\n`);
   });
   it('does not see the disks of others where they lie in a folder that an overlay shows', () => {

@@ -51,13 +51,14 @@ export interface RootPlan {
   folders: readonly (readonly [path: string, mode: number])[];
   /** Made where there is nothing yet. */
   links: readonly (readonly [path: string, target: string])[];
-  /** Lines of fstab(5). */
+  /** Lines of fstab(5): those through which the machine's folders are seen, and all that are made in them. */
+  overlays: readonly string[];
   mounts: readonly string[];
   /** Files of the machine, mounted after all else: what they are mounted on has to be made first. */
   files: readonly Required<FurtherMount>[];
   /** Folders that are read-only with all that is mounted below them, except for what is below the others. */
   readOnly: readonly (readonly [path: string, except: readonly string[]])[];
-  /** Where further mounts and files go; those who make them follow links. */
+  /** Where mounts and files go that may be below an overlay; those who make them follow links. */
   targets: readonly string[];
   /** Removed once, after the mounts of the first boot. */
   notInherited: readonly string[];
@@ -132,8 +133,8 @@ export function rootPlan(options: RootOptions): RootPlan {
       ...system.flatMap((name) => ['upper', 'work'].map((part) => [`${disk}/${changesOf(name)}/${part}`, 0o755] as const)),
     ],
     links: [...links, ...ownLinks].map(([path, target]) => [`${root}/${path}`, target]),
+    overlays: system.map((name) => overlay(root, name)),
     mounts: [
-      ...system.map((name) => overlay(root, name)),
       ...deviceMounts(root, machine),
       fstabEntry('sagong-run', `${root}/run`, 'tmpfs', 'nosuid,nodev,mode=755'),
       ...shown.map((path) => bind(path, 'bind,ro')),
@@ -144,7 +145,11 @@ export function rootPlan(options: RootOptions): RootPlan {
         fstabEntry(source, `${root}${target}`, 'none', `${readOnly ? 'rbind,ro' : 'rbind'},rprivate,X-mount.mkdir`),
       ),
     ],
-    targets: [disk, parentOf(pausePath), ...shown, ...mounts.map(({ target }) => target)].map((path) => `${root}${path}`),
+    targets: [
+      ...[disk, parentOf(pausePath), ...shown, ...hidden],
+      // A link in the place of a file goes.
+      ...mounts.map(({ target, isFile }) => (isFile ? parentOf(target) : target)),
+    ].map((path) => `${root}${path}`),
     files: mounts
       .filter(({ isFile }) => isFile)
       .map(({ source, target, readOnly = false }) => ({ source, target: `${root}${target}`, readOnly, isFile: true })),

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildBusyboxImage } from '#cluster/images';
 import { eventually, type Output, run, TestCluster } from './harness.ts';
 
 const image = 'sagong.local/root:1';
@@ -64,6 +65,9 @@ spec:
       volumeMounts: [${more.mounts ?? ''}]
   volumes: [${more.volumes ?? ''}]
 `;
+/** Resolves when the kubelet of the node answers for the pod of its name. */
+const answers = (node: string): Promise<unknown> =>
+  eventually('its kubelet answers', async () => (await cluster.tryKubectl('exec', node, '--', 'true')).code === 0, 90_000);
 const ready = (...names: string[]): Promise<string> =>
   kubectl('wait', ...names.map((name) => `pod/${name}`), '--for', 'condition=Ready', '--timeout', '90s');
 
@@ -99,15 +103,54 @@ it('leads nobody out of its disk by links that a pod has put there', async () =>
   const victim = join(cluster.home, 'victim');
   await writeFile(victim, 'kept');
   const onDisk = join(cluster.dataDir, 'nodes/node-1');
-  const planted = [
-    join(onDisk, 'logs/program.log'),
-    join(onDisk, 'logs/init.log'),
-    join(cluster.dataDir, 'cloud/machines/pause'),
-  ];
+  const planted = [join(onDisk, 'logs/program.log'), join(cluster.dataDir, 'cloud/machines/pause')];
   for (const path of planted) await kubectl('exec', 'node-1', '--', 'ln', '-sf', victim, join('/host', path));
+  // A place that is there on the machine and in the node: what is done to it in the node must not be done to the machine's.
+  const twice = join(cluster.home, 'twice');
+  await mkdir(join(twice, 'certs.d'), { recursive: true });
+  const notThere = join(cluster.home, 'created');
+  const script = [
+    `cd '/host${onDisk}' && rm -f changes/made logs/init.log && ln -s '${notThere}' changes/made && mkfifo logs/init.log`,
+    `mkdir -p '/host${twice}/certs.d' && rm -rf /host/etc/containerd && ln -s '${twice}' /host/etc/containerd`,
+  ];
+  await kubectl('exec', 'node-1', '--', 'sh', '-c', script.join(' && '));
   expect((await cluster.sagong('node', 'reboot', 'node-1')).code).toBe(0);
   expect(await readFile(victim, 'utf8')).toBe('kept');
+  expect([existsSync(notThere), await readdir(twice)]).toEqual([false, ['certs.d']]);
   expect((await shell('node-1', `cat /etc/${mark}`)).stdout).toBe('node-1\n');
+});
+
+it('does not boot where such a link stands in an overlay and would lead a mount elsewhere, and says so', async () => {
+  await answers('node-1');
+  const elsewhere = join(cluster.home, 'elsewhere');
+  await mkdir(elsewhere);
+  await shell('node-1', `umount /etc/given/file; rm -rf /etc/given && ln -s '${elsewhere}' /etc/given`);
+  expect((await cluster.sagong('node', 'reboot', 'node-1')).stderr).toContain('a link leads out of the disk, to ');
+  expect(await readdir(elsewhere)).toEqual([]);
+  await rm(join(cluster.dataDir, 'nodes/node-1/changes/etc/upper/given'));
+  const started = await cluster.sagong('node', 'start', 'node-1');
+  expect(started.code, started.stderr).toBe(0);
+  expect((await shell('node-1', 'cat /etc/given/file')).stdout).toBe('the machine');
+});
+
+it('gives an image to nobody who is named by a link in the place of its containerd', async () => {
+  await answers('node-1');
+  const socket = (node: string): string => join(cluster.dataDir, 'nodes', node, 'containerd/containerd.sock');
+  const images = async (node: string): Promise<string> =>
+    (await shell(node, `ctr -a '${socket(node)}' -n k8s.io images ls -q`)).stdout;
+  await shell(
+    'node-1',
+    `mv '${socket('node-1')}' '${socket('node-1')}.own' && ln -s '${socket('node-2')}' '${socket('node-1')}'`,
+  );
+  const path = join(cluster.home, 'other.tar');
+  await writeFile(path, await buildBusyboxImage({ busyboxPath: '/bin/busybox', reference: 'sagong.local/other:1' }));
+  const told = await cluster.sagong('load-image', path);
+  expect(told.stdout).toContain('not on node-1: stopped');
+  await shell('node-1', `mv '${socket('node-1')}.own' '${socket('node-1')}'`);
+  expect([await images('node-1'), await images('node-2')].map((text) => text.includes('sagong.local/other:1'))).toEqual([
+    false,
+    true,
+  ]);
 });
 
 it('shows a folder of the machine to the node that was given it, for writing where that was asked for', async () => {
