@@ -1,13 +1,10 @@
 // The machines of a control plane at a start of the cluster: their disks are made what they are to be, and their instances asked for.
 import { existsSync } from 'node:fs';
-import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { atomicWrite } from '#host';
 import type { Clock } from '#utils';
 import type { ClusterPki } from '../certificates/certificates.ts';
 import { upDefaults } from '../flags/index.ts';
 import { clusterMark, clusterPaths, controlPlaneDir } from '../state/paths.ts';
-import { secretEncryption } from '../certificates/secret-encryption.ts';
 import { clusterNetworks, type ClusterSettings } from '../state/settings.ts';
 import type { Instance } from '#cloud';
 import type { Machines } from '../cloud/machines.ts';
@@ -15,8 +12,10 @@ import { etcdDataDir } from './places.ts';
 import { planeArgs } from './args.ts';
 import { keptAudit } from './audit.ts';
 import { type ControlPlaneConfig, controlPlaneFiles } from './config.ts';
-import { prepareControlPlane } from './disk.ts';
+import { keepEncryption, prepareControlPlane } from './disk.ts';
 import type { ControlPlaneMachines } from './machines.ts';
+import { noteJoined } from './member.ts';
+import { ownFolder } from './own-folder.ts';
 
 export interface BootOptions {
   settings: ClusterSettings;
@@ -28,14 +27,10 @@ export interface BootOptions {
 
 /** Once one machine's etcd has been a member, there is something to join. */
 async function noteBootstrapped({ dataDir, controlPlanes = [], layout }: ClusterSettings): Promise<void> {
-  const notes = controlPlanes.map((name) => controlPlaneFiles(controlPlaneDir(dataDir, name, layout)).etcdJoined);
-  if (notes.some((path) => existsSync(path)))
-    await Promise.all(notes.map((path) => writeFile(path, '', { mode: 0o600 }).catch(absent)));
+  const directories = controlPlanes.map((name) => controlPlaneDir(dataDir, name, layout)).filter((path) => existsSync(path));
+  if (directories.some((directory) => existsSync(controlPlaneFiles(directory).etcdJoined)))
+    await Promise.all(directories.map((directory) => noteJoined({ directory })));
 }
-
-const absent = (error: NodeJS.ErrnoException): void => {
-  if (error.code !== 'ENOENT') throw error;
-};
 
 /** Prepares the machines with these names; default: all of them. */
 export async function prepareControlPlanes(
@@ -62,8 +57,8 @@ export async function prepareControlPlanes(
       kubeletAuthority: pki.kubeletAuthority !== undefined,
     };
     await prepareControlPlane(config, { dataDir, pkiDir, pki, endpoints, clock });
-    if (encryptSecrets) await copyFile((await secretEncryption(pkiDir)).path, encryptionConfig);
-    if (audit) await atomicWrite(controlPlaneFiles(directory).auditPolicy, audit.policy, { mode: 0o600 });
+    if (encryptSecrets) await keepEncryption(pkiDir, config);
+    if (audit) await ownFolder(directory).write(controlPlaneFiles(directory).auditPolicy, audit.policy, 0o600);
   }
   await noteBootstrapped(settings);
 }

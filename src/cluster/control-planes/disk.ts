@@ -1,17 +1,19 @@
 // What a control-plane machine needs to boot, as a vendor's image and user data would bring it: certificates, kubeconfigs and configuration in its
 // folder (https://kubernetes.io/docs/setup/best-practices/certificates/). Certificates that are good for long yet stay as they are.
-import { copyFile, mkdir } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { dirname, join } from 'node:path';
-import { kubeconfigFor, writeKubeconfig } from '#client';
-import { atomicWrite, readFileIfExists } from '#host';
+import { formatKubeconfig, kubeconfigFor } from '#client';
+import { ensureDir } from '#host';
 import { type CertificateAndKey, isKeyOf, issueCertificate, parseCertificate, type SubjectOptions } from '#pki';
 import type { Clock } from '#utils';
 import { authorityAt, type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from '../certificates/certificates.ts';
+import { secretEncryption } from '../certificates/secret-encryption.ts';
 import { cloudDir, controlPlaneConfigPath } from '../state/paths.ts';
 import { type Identity, identities } from '../certificates/identities.ts';
 import { type ControlPlaneConfig, controlPlaneFiles } from './config.ts';
 import { apiPort } from './names.ts';
+import { type OwnFolder, ownFolder } from './own-folder.ts';
 import { kubeletClientName } from '../objects/kubelet-client.ts';
 
 const days = 365;
@@ -54,15 +56,12 @@ function isGood({ cert, key }: CertificateAndKey, { dnsNames, ips, commonName }:
   }
 }
 
-async function write({ files, issue, ...subject }: Wanted, clock: Clock): Promise<void> {
-  const [known, itsKey] = await Promise.all(
-    [files.cert, files.key].map(async (path) => (await readFileIfExists(path))?.toString('utf8')),
-  );
+async function write({ files, issue, ...subject }: Wanted, folder: OwnFolder, clock: Clock): Promise<void> {
+  const [known, itsKey] = await Promise.all([files.cert, files.key].map(folder.read));
   if (known && itsKey && isGood({ cert: known, key: itsKey }, { files, issue, ...subject }, clock.now())) return;
-  await mkdir(dirname(files.cert), { recursive: true, mode: 0o700 });
   const { cert, key } = issue(subject);
-  await atomicWrite(files.key, key, { mode: 0o600 });
-  await atomicWrite(files.cert, cert, { mode: 0o644 });
+  await folder.write(files.key, key, 0o600);
+  await folder.write(files.cert, cert, 0o644);
 }
 
 /** All certificates of a machine. */
@@ -103,10 +102,12 @@ async function certificatesOf(
   ];
 }
 
-async function writeCloudConfig(dataDir: string, target: string): Promise<void> {
+async function writeCloudConfig(dataDir: string, target: string, folder: OwnFolder): Promise<void> {
   const from = join(cloudDir(dataDir), 'config');
-  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-  for (const name of ['cloud-config.yaml', 'token', 'ca.crt']) await copyFile(join(from, name), join(dirname(target), name));
+  for (const name of ['cloud-config.yaml', 'token', 'ca.crt']) {
+    const { mode } = await stat(join(from, name));
+    await folder.write(join(dirname(target), name), await readFile(join(from, name), 'utf8'), mode & 0o777);
+  }
 }
 
 const pairFiles = (files: CertificateAndKey, { cert, key }: CertificateAndKey): [string, string, number][] => [
@@ -114,18 +115,26 @@ const pairFiles = (files: CertificateAndKey, { cert, key }: CertificateAndKey): 
   [files.key, key, 0o600],
 ];
 
+/** Gives the machine the cluster's configuration of encryption at rest. */
+export async function keepEncryption(pkiDir: string, { directory, encryptionConfig }: ControlPlaneConfig): Promise<void> {
+  if (encryptionConfig === undefined) return;
+  const { path } = await secretEncryption(pkiDir);
+  await ownFolder(directory).write(encryptionConfig, await readFile(path, 'utf8'), 0o600);
+}
+
 /** Makes the machine's folder what it is to be. What etcd has stored is not touched. */
 export async function prepareControlPlane(config: ControlPlaneConfig, options: DiskOptions): Promise<void> {
   const { dataDir, pki, pkiDir, clock } = options;
   const files = controlPlaneFiles(config.directory);
+  await ensureDir(dirname(config.directory));
+  const folder = ownFolder(config.directory);
   for (const dir of [config.directory, files.pki, files.logs, ...(config.etcdData ? [] : [files.etcdData])])
-    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await folder.make(dir);
   const etcd = await etcdAuthority(pkiDir);
-  await mkdir(dirname(files.etcdCa), { recursive: true, mode: 0o700 });
   const { authority, frontProxyAuthority, kubeletAuthority, serviceAccount } = pki;
-  await atomicWrite(files.etcdCa, etcd.cert, { mode: 0o644 });
-  for (const wanted of await certificatesOf(config, options)) await write(wanted, clock);
-  await atomicWrite(controlPlaneConfigPath(config.directory), JSON.stringify(config, null, 2), { mode: 0o600 });
+  await folder.write(files.etcdCa, etcd.cert, 0o644);
+  for (const wanted of await certificatesOf(config, options)) await write(wanted, folder, clock);
+  await folder.write(controlPlaneConfigPath(config.directory), JSON.stringify(config, null, 2), 0o600);
   if (config.etcdOnly) return;
   for (const [path, text, mode] of [
     [files.ca, authority.cert, 0o644],
@@ -136,15 +145,13 @@ export async function prepareControlPlane(config: ControlPlaneConfig, options: D
     [files.serviceAccountPublic, serviceAccount.publicKey, 0o644],
     [files.serviceAccountPrivate, serviceAccount.privateKey, 0o600],
   ] as const)
-    await atomicWrite(path, text, { mode });
+    await folder.write(path, text, mode);
+  const server = `https://127.0.0.1:${config.port ?? apiPort}`;
   const kubeconfig = (path: string, identity: Identity): Promise<void> =>
-    writeKubeconfig(
-      path,
-      kubeconfigFor(config.cluster, clientConfigFor(pki, identity, `https://127.0.0.1:${config.port ?? apiPort}`)),
-    );
+    folder.write(path, formatKubeconfig(kubeconfigFor(config.cluster, clientConfigFor(pki, identity, server))), 0o600);
   if (config.etcdData !== undefined) await kubeconfig(files.admin, identities.admin);
   await kubeconfig(files.controllerManager, identities.controllerManager);
   await kubeconfig(files.scheduler, identities.scheduler);
   await kubeconfig(files.cloudControllerManager, identities.controller('cloud-controller-manager'));
-  if (config.cloud) await writeCloudConfig(dataDir, files.cloudConfig);
+  if (config.cloud) await writeCloudConfig(dataDir, files.cloudConfig, folder);
 }

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { atomicWrite, execCommand, removeTree } from '#host';
+import { execCommand, removeTree } from '#host';
 import { writeSnapshotAhead } from '#store';
 import { findProgram } from '../capabilities.ts';
 import { peerUrl } from './commands.ts';
@@ -11,6 +11,7 @@ import { type ControlPlaneConfig, controlPlaneFiles, filesOf } from './config.ts
 import { etcdSnapshotTimeoutMs } from './limits.ts';
 import { noteJoined } from './member.ts';
 import { etcdPorts } from './names.ts';
+import { assertOwnData, ownFolder } from './own-folder.ts';
 
 /** `inside`: words before the program that lead to where the member listens. */
 async function etcdTool(program: string, words: readonly string[], inside: readonly string[] = []): Promise<void> {
@@ -64,6 +65,7 @@ export async function restoreEtcdSnapshot(
   const program = findProgram('etcdutl') === undefined ? 'etcdctl' : 'etcdutl';
   const draft = draftOf(first);
   const ahead = `${draft}.db`;
+  for (const one of [first, ...others]) await assertOwnData(one);
   await rm(restoringPath(first), { force: true });
   await removeTree(draft);
   const url = peerUrl(first.address);
@@ -84,7 +86,7 @@ export async function restoreEtcdSnapshot(
   } finally {
     await rm(ahead, { force: true });
   }
-  await atomicWrite(restoringPath(first), '', { mode: 0o600 });
+  await ownFolder(first.directory).write(restoringPath(first), '', 0o600);
   return (await finishRestore([first, ...others])) ?? [];
 }
 
@@ -94,6 +96,7 @@ export async function restoreEtcdSnapshot(
  */
 export async function finishRestore([first, ...others]: readonly ControlPlaneConfig[]): Promise<string[] | undefined> {
   if (!first || !existsSync(restoringPath(first))) return undefined;
+  for (const one of [first, ...others]) await assertOwnData(one);
   const kept: (string | undefined)[] = [];
   for (const other of others) kept.push(await setAside(other));
   if (existsSync(draftOf(first))) {

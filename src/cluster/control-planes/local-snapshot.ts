@@ -1,12 +1,22 @@
 // Snapshots of the etcd of control-plane machines of the local cloud, whose disks are folders of this machine.
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { agentOf } from '../nodes/node-shell.ts';
 import { nodeDir, controlPlaneConfigPath, controlPlaneDir } from '../state/paths.ts';
 import { loadSettings } from '../state/settings.ts';
 import type { ControlPlaneConfig } from './config.ts';
 import { saveEtcdSnapshot } from './etcd-snapshot.ts';
+import { ownFolder } from './own-folder.ts';
+import { etcdDataDir } from './places.ts';
+
+/** Undefined for what is no configuration: the next start writes a new one. */
+function parsed(text = ''): Omit<ControlPlaneConfig, 'etcdData'> | undefined {
+  try {
+    const { etcdData: _, ...config } = JSON.parse(text) as ControlPlaneConfig;
+    return config;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Every machine of the control plane that has a disk on this machine. The list is empty for clusters whose control plane is not on machines. */
 export async function localPlanes(dataDir: string): Promise<ControlPlaneConfig[]> {
@@ -14,12 +24,11 @@ export async function localPlanes(dataDir: string): Promise<ControlPlaneConfig[]
   const found: ControlPlaneConfig[] = [];
   for (const name of controlPlanes) {
     const directory = controlPlaneDir(dataDir, name, layout);
-    const path = controlPlaneConfigPath(directory);
-    if (!existsSync(path)) continue;
-    const config = { ...(JSON.parse(await readFile(path, 'utf8')) as ControlPlaneConfig), directory };
-    // What a node has in its own root is below the node's folder, seen from here.
-    const etcdData = config.etcdData && join(nodeDir(dataDir, name), 'root', config.etcdData);
-    found.push({ ...config, ...(etcdData !== undefined && { etcdData }) });
+    const config = parsed(await ownFolder(directory).read(controlPlaneConfigPath(directory)));
+    if (config === undefined) continue;
+    // What a node has in its own root is below the node's folder, seen from here. Where that is, a file on its disk does not say.
+    const etcdData = layout === 'pods' ? join(nodeDir(dataDir, name), 'root', etcdDataDir) : undefined;
+    found.push({ ...config, name, directory, ...(etcdData !== undefined && { etcdData }) });
   }
   return found;
 }

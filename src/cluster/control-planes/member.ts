@@ -2,7 +2,6 @@
 // place of the member that it was (https://etcd.io/docs/v3.6/op-guide/runtime-configuration/). It begins as a learner, so that the others keep their
 // quorum whatever becomes of it, and gets a vote when it has caught up.
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EtcdMember } from '#store';
 import type { Clock, Logger } from '#utils';
@@ -12,6 +11,7 @@ import { isAt, noteMembers, otherMembers, promoteOwn, throughAny } from './etcd-
 import { accepts } from '../nodes/processes.ts';
 import { acceptPollMs, complaintMs, joinPollMs, membersLookMs } from './limits.ts';
 import { etcdPorts } from './names.ts';
+import { ownFolder } from './own-folder.ts';
 
 interface Deps {
   clock: Clock;
@@ -81,7 +81,7 @@ export async function untilVoting(config: ControlPlaneConfig, deps: Deps): Promi
 
 /** Notes that the machine's data is part of etcd's from now on: a disk without it has lost it. */
 export const noteJoined = ({ directory }: Pick<ControlPlaneConfig, 'directory'>): Promise<void> =>
-  writeFile(filesOf({ directory }).etcdJoined, '', { mode: 0o600 });
+  ownFolder(directory).write(filesOf({ directory }).etcdJoined, '', 0o600);
 
 /** What is done beside the etcd of this machine while it runs: it serves its clients once it has a leader. Rejects when `signal` says that it is over. */
 export async function whileMember(config: ControlPlaneConfig, deps: Deps): Promise<never> {

@@ -1,6 +1,5 @@
 // The control plane of a machine in a cluster of several: etcd, kube-apiserver and managers as processes of their own, kept running by the process of
 // `sagong up` or `sagong join`, with certificates in kubeadm's places below `control-planes/<name>` of its folder.
-import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Supervisor } from '#component-base';
 import { removeTree } from '#host';
@@ -12,14 +11,13 @@ import { planeArgs } from '../control-planes/args.ts';
 import { ControlPlaneAgent } from '../control-planes/agent.ts';
 import { type ControlPlaneConfig, controlPlaneFiles, type ControlPlaneMember } from '../control-planes/config.ts';
 import { controlPlaneDir, clusterMark, clusterPaths } from '../state/paths.ts';
-import { prepareControlPlane } from '../control-planes/disk.ts';
+import { keepEncryption, prepareControlPlane } from '../control-planes/disk.ts';
 import { finishRestore } from '../control-planes/etcd-snapshot.ts';
 import { throughMember } from '../control-planes/etcd-members.ts';
 import { acceptPollMs } from '../control-planes/limits.ts';
 import { noteJoined } from '../control-planes/member.ts';
 import { apiPort, etcdPorts } from '../control-planes/names.ts';
 import { startRemotePlane } from '../control-planes/start.ts';
-import { secretEncryption } from '../certificates/secret-encryption.ts';
 import { accepts } from '../nodes/processes.ts';
 import { type ClusterSettings, clusterNetworks, type EtcdLocation, loadSettings } from '../state/settings.ts';
 import { migrateToEtcd } from '../store/store-migrate.ts';
@@ -72,7 +70,7 @@ export async function prepareMachinePlane(
     kubeletAuthority: pki.kubeletAuthority !== undefined,
   };
   await prepareControlPlane(config, { dataDir, pkiDir, pki, endpoints: [endpoint], clock });
-  if (encryptSecrets) await copyFile((await secretEncryption(pkiDir)).path, encryptionConfig);
+  if (encryptSecrets) await keepEncryption(pkiDir, config);
   // There is something to join: it begins nothing of its own.
   if (others.length > 0) await noteJoined(config);
   return config;

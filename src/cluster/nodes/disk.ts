@@ -1,13 +1,18 @@
 // Files on the disk of a node, read and written by this machine's programs. Pods that see the disk may have put anything there: links to files of the machine,
 // pipes that keep a reader waiting, content that never ends.
 import { readdir } from 'node:fs/promises';
-import { atomicWrite, Descriptor, holding, isErrno, openInside, OutsideError } from '#host';
+import { atomicWrite, Descriptor, holding, type InsideOptions, isErrno, openInside, OutsideError } from '#host';
 import { diskFileBytesMax } from './limits.ts';
 
 /** Gives undefined for what is not there, and for a folder that is reached through a link. */
-async function inFolder<T>(disk: string, folder: string, use: (held: Descriptor) => Promise<T>): Promise<T | undefined> {
+async function inFolder<T>(
+  disk: string,
+  folder: string,
+  use: (held: Descriptor) => Promise<T>,
+  options: Pick<InsideOptions, 'make'> = {},
+): Promise<T | undefined> {
   try {
-    return await holding(Descriptor.at(disk), (root) => holding(openInside(root, folder, { noLinks: true }), use));
+    return await holding(Descriptor.at(disk), (root) => holding(openInside(root, folder, { ...options, noLinks: true }), use));
   } catch (error) {
     if (error instanceof OutsideError || isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return undefined;
     throw error;
@@ -54,11 +59,20 @@ export async function atSocketOnDisk<T>(
 export const changeOnDisk = (disk: string, folder: string, name: string): Promise<number | undefined> =>
   inFolder(disk, folder, (held) => holding(held.child(name), ({ info }) => Number(info.mtimeMs)));
 
+const notOwn = (disk: string, folder: string): Error =>
+  new Error(`${[disk, folder].filter(Boolean).join('/')} is no folder of the node's own`);
+
 /** Replaces a file of the disk in a folder that is there. Rejects with a sentence where links lead to it. */
 export async function writeOnDisk(disk: string, folder: string, name: string, content: string, mode = 0o600): Promise<void> {
   const written = await inFolder(disk, folder, async (held) => {
     await atomicWrite(held.entry(name), content, { mode });
     return true;
   });
-  if (!written) throw new Error(`${[disk, folder].filter(Boolean).join('/')} is no folder of the node's own`);
+  if (!written) throw notOwn(disk, folder);
+}
+
+/** Makes a folder of the disk where it is missing, for nobody else. Rejects with a sentence where links lead to it. */
+export async function makeOnDisk(disk: string, folder: string): Promise<void> {
+  if (!(await inFolder(disk, folder, ({ info }) => Promise.resolve(info.isDirectory()), { make: 0o700 })))
+    throw notOwn(disk, folder);
 }
