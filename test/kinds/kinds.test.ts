@@ -56,7 +56,7 @@ describe.each(builtinKinds.map((definition) => [nameOf(definition), definition] 
   const facts = builtinResources().filter(
     ({ group, kind, subresource }) => group === definition.group && kind.kind === definition.kind && subresource === '',
   );
-  const namespaced = facts[0]?.namespaced === true;
+  const namespaced = facts[0]?.namespaced ?? definition.resource?.namespaced ?? false;
   const storage = apiVersionOf(definition.group, definition.version);
 
   const created = (): { object: UnknownObject; errors: string[] } => {
