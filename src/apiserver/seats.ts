@@ -3,7 +3,8 @@ import type { FlowSchema, PriorityLevelConfiguration } from '#api/flowcontrol/v1
 import type { Metrics } from '#component-base';
 import type { Clock } from '#utils';
 import { defaultFlowSchemas, defaultPriorityLevels } from './bootstrap/flow-control.ts';
-import { boundedSeats, type Seats } from './chain/links/limit.ts';
+import { boundedSeats } from './chain/links/limit.ts';
+import type { Seats } from './chain/services.ts';
 import { type Facts, FairSeats, type ResourceStats } from './flowcontrol/index.ts';
 import type { ResourceTable } from './registry/resource-table.ts';
 import type { ServerSettings } from './settings.ts';

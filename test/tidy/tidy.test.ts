@@ -111,6 +111,26 @@ describe('tidy', () => {
     expect(circleOf(importsInside('kubelet', two))).toEqual(['a', 'b', 'z.ts']);
   });
 
+  it('has no folders beside each other that import each other, however deep', () => {
+    const graphs = new Map<string, Map<string, Set<string>>>();
+    for (const path of sources) {
+      const file = below(path);
+      if (/\.test\.ts$|\/(suite|test-support)\//.test(file)) continue;
+      for (const specifier of specifiersOf(readFileSync(path, 'utf8'))) {
+        if (!specifier.startsWith('.')) continue;
+        const [from, to] = [file, normalize(join(dirname(file), specifier))].map((one) => one.split('/')) as [string[], string[]];
+        const at = from.findIndex((part, index) => part !== to[index]);
+        const parent = from.slice(0, at).join('/');
+        const [own, other] = [from[at] ?? '', to[at] ?? ''];
+        if ([own, other].some((name) => name.endsWith('.ts'))) continue;
+        const graph = graphs.get(parent) ?? new Map<string, Set<string>>();
+        graphs.set(parent, graph.set(own, (graph.get(own) ?? new Set()).add(other)));
+      }
+    }
+    expect(graphs.size).toBeGreaterThan(20);
+    expect([...graphs].flatMap(([parent, graph]) => circleOf(graph).map((name) => `${parent}/${name}`))).toEqual([]);
+  });
+
   it('has in the table of a room what is there, and every folder of it', () => {
     const folders = (room: string): string[] =>
       readdirSync(join(src, room), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));

@@ -14,7 +14,7 @@ import {
   watchPath,
   type WatchStream,
 } from '#apimachinery/transport';
-import type { Next } from '../chain/chain.ts';
+import type { Next } from '../chain/link.ts';
 import type { Body, Incoming, Patch } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
 import { Cancellation, NoAnswerError } from '../request/cancellation.ts';

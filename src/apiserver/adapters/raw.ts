@@ -2,7 +2,7 @@
 // without a connection, served for an identity that is known.
 import { Readable } from '../platform/streams.ts';
 import type { ResponseHeaders, WireRequest, WireResponse } from '#wire';
-import type { Next } from '../chain/chain.ts';
+import type { Next } from '../chain/link.ts';
 import { NoAnswerError } from '../request/cancellation.ts';
 import type { UserInfo } from '../request/request.ts';
 import type { AnswerContext } from '../endpoints/answer-context.ts';

@@ -2,7 +2,7 @@
 import { StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { PassThrough, type Writable } from '../platform/streams.ts';
 import { distinctHeaders, type ResponseHeaders, type WireRequest, type WireResponse, type WireUpgrade } from '#wire';
-import type { Next } from '../chain/chain.ts';
+import type { Next } from '../chain/link.ts';
 import type { Body, Incoming } from '../chain/incoming.ts';
 import type { RawExchange } from '../registry/special.ts';
 import { Cancellation } from '../request/cancellation.ts';

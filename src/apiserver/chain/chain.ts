@@ -1,16 +1,12 @@
 // The way of every request through the apiserver, in upstream's order (k8s.io/apiserver/pkg/server/config.go, DefaultBuildHandlerChain).
 // Requests over a connection, over a transport in memory and on raw paths all take it; they differ in how they are read and answered.
-import type { Incoming } from './incoming.ts';
+import type { Link, Next } from './link.ts';
 import { authenticate, authorize, impersonate } from './links/access.ts';
 import { answer } from './links/answer.ts';
 import { bound, deadline } from './links/bounds.ts';
 import { limit } from './links/limit.ts';
 import { audit, observe } from './links/record.ts';
 import type { ChainServices } from './services.ts';
-import type { Outcome } from './outcome.ts';
-
-export type Next = (request: Incoming) => Promise<Outcome>;
-export type Link = (request: Incoming, next: Next) => Promise<Outcome>;
 
 /** Hands the outcome to whoever asked. */
 const send: Link = async (request, next) => {

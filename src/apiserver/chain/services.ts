@@ -3,12 +3,19 @@ import type { Logger, Clock } from '#utils';
 import type { AuditTrail } from '../audit/index.ts';
 import type { Impersonation } from '../authorization/index.ts';
 import type { Authorizer } from '../authorization/types.ts';
-import type { Attributes, Credentials, UserInfo } from '../request/request.ts';
+import type { Attributes, Credentials, Request, UserInfo } from '../request/request.ts';
 import type { Refusals } from './refusals.ts';
 import type { RequestObserver } from './request-metrics.ts';
 import type { Incoming } from './incoming.ts';
-import type { Seats } from './links/limit.ts';
 import type { Outcome } from './outcome.ts';
+
+/** Decides which request is served now: by a bound on their number, as below, or by queues (priority and fairness). */
+export interface Seats {
+  /** Gives a seat at once or when there is one, or throws 429. The result gives it back; it may be called more than once. */
+  take(request: Request): (() => void) | Promise<() => void>;
+  /** Watches take a seat until they have begun. */
+  readonly seatsWatches?: boolean;
+}
 
 /** The other API servers behind this one. */
 export interface RemoteServers {

@@ -2,7 +2,7 @@
 import { routeHealth, routeZpage, sliMetrics, type Zpages } from '#component-base';
 import { methodNotSupported, notAcceptable, notFound } from '#apimachinery/errors';
 import type { Clock } from '#utils';
-import type { Next } from '../chain/chain.ts';
+import type { Next } from '../chain/link.ts';
 import type { Incoming } from '../chain/incoming.ts';
 import type { DocumentOutcome, Outcome } from '../chain/outcome.ts';
 import type { PublishedDocument } from './published-document.ts';

@@ -12,8 +12,8 @@ import { milliQuantity, parseQuantity } from '#apimachinery/quantity';
 import { isPodReady } from '#component-helpers/workload';
 import type { Effect } from '#controller-runtime';
 import { type History, limit, withRecommendation } from './limits.ts';
-import type { Measured } from './actions/measure.ts';
 import {
+  type Measured,
   averageRatio,
   calculate,
   type Calculated,

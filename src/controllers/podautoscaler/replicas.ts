@@ -17,6 +17,8 @@ export interface Measurement {
   windowMs: number;
 }
 export type PodMeasurements = ReadonlyMap<string, Measurement>;
+/** The answer to one metric of an autoscaler. */
+export type Measured = { pods: Map<string, Measurement> } | { value: number } | { error: string };
 
 export interface Tolerances {
   up: number;

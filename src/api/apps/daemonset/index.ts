@@ -15,7 +15,7 @@ import { validatePodTemplateSpec } from '../../core/pod/validation/spec.ts';
 import { defineKind, type KindContext } from '../../kind.ts';
 import { isZero, validateAtMostAll, validateIntOrPercent } from '../common/rolling-update.ts';
 import { validateCollisionCount } from '../../core/common/replica-status.ts';
-import * as templates from '../../core/common/templates.ts';
+import * as templates from '../../core/pod/templates.ts';
 
 const path = root('spec');
 const generationAnnotation = 'deprecated.daemonset.template.generation';

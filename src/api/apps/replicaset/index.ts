@@ -10,7 +10,7 @@ import { statusDoor } from '../../common/strategy.ts';
 import { podTemplateDefaults } from '../../core/pod/defaults.ts';
 import { defineKind, type KindContext } from '../../kind.ts';
 import { validateCounters } from '../../core/common/replica-status.ts';
-import * as templates from '../../core/common/templates.ts';
+import * as templates from '../../core/pod/templates.ts';
 
 const path = root('spec');
 

@@ -9,7 +9,7 @@ import { claimSizeWarnings } from '../../core/persistentvolumeclaim/warnings.ts'
 import { podTemplateDefaults } from '../../core/pod/defaults.ts';
 import { podTemplateWarnings } from '../../core/pod/warnings.ts';
 import { defineKind } from '../../kind.ts';
-import * as templates from '../../core/common/templates.ts';
+import * as templates from '../../core/pod/templates.ts';
 import { validateStatefulSet, validateStatefulSetStatus, validateStatefulSetUpdate } from './validation.ts';
 
 function defaults(draft: StatefulSet): void {

@@ -14,7 +14,7 @@ import { validatePodTemplateSpec } from '../../core/pod/validation/spec.ts';
 import type { KindContext } from '../../kind.ts';
 import { isZero, validateAtMostAll, validateIntOrPercent } from '../common/rolling-update.ts';
 import { validateCollisionCount, validateCounters } from '../../core/common/replica-status.ts';
-import * as templates from '../../core/common/templates.ts';
+import * as templates from '../../core/pod/templates.ts';
 
 const path = root('spec');
 const policies = ['Retain', 'Delete'];

@@ -2,7 +2,7 @@
 import type { CronJob } from '#api/batch/v1';
 import { root } from '#apimachinery/field';
 import type { LabelSelector } from '#apimachinery/labels';
-import { containerCells, dropDisabledTemplateFields, podNameWarnings } from '../../core/common/templates.ts';
+import { containerCells, dropDisabledTemplateFields, podNameWarnings } from '../../core/pod/templates.ts';
 import { age, ago, column, formatSelector, wideColumns } from '../../common/printing.ts';
 import { keep, statusDoor } from '../../common/strategy.ts';
 import { defineKind } from '../../kind.ts';

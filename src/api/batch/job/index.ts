@@ -3,7 +3,7 @@ import type { Job } from '#api/batch/v1';
 import { type Path, root } from '#apimachinery/field';
 import type { LabelSelector } from '#apimachinery/labels';
 import { quote } from '#utils';
-import { containerCells, dropDisabledTemplateFields, podNameWarnings } from '../../core/common/templates.ts';
+import { containerCells, dropDisabledTemplateFields, podNameWarnings } from '../../core/pod/templates.ts';
 import { age, columns, formatSelector, humanDuration, wideColumns } from '../../common/printing.ts';
 import { keep, statusDoor } from '../../common/strategy.ts';
 import { podTemplateWarnings } from '../../core/pod/warnings.ts';

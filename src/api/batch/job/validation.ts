@@ -2,7 +2,7 @@
 import type { Job, JobSpec } from '#api/batch/v1';
 import { type FieldError, type Path, root } from '#apimachinery/field';
 import { byteLength, isDNS1123Label, validateDomainPrefixedPath } from '#apimachinery/validation';
-import { compiled, validateSelectorMatches } from '../../core/common/templates.ts';
+import { compiled, validateSelectorMatches } from '../../core/pod/templates.ts';
 import { selectorHasInvalidValue, sortedByKey, validateLabelSelector } from '../../common/labels.ts';
 import { nonnegativeFields } from '../../common/numbers.ts';
 import { collect, type Report } from '../../common/report.ts';

@@ -1,7 +1,7 @@
 // Pod templates as objects of their own (core/v1; pkg/registry/core/podtemplate).
 import type { PodTemplate } from '#api/core/v1';
 import { root } from '#apimachinery/field';
-import { containerCells, dropDisabledTemplateFields } from '../common/templates.ts';
+import { containerCells, dropDisabledTemplateFields } from '../pod/templates.ts';
 import { columns, formatLabels } from '../../common/printing.ts';
 import { collect } from '../../common/report.ts';
 import { defineKind, type KindContext } from '../../kind.ts';

@@ -3,7 +3,7 @@ import type { ReplicationController } from '#api/core/v1';
 import { type FieldError, root } from '#apimachinery/field';
 import { fromSet } from '#apimachinery/labels';
 import { validateCounters } from '../common/replica-status.ts';
-import * as templates from '../common/templates.ts';
+import * as templates from '../pod/templates.ts';
 import { nonnegative } from '../../common/numbers.ts';
 import { formatLabels } from '../../common/printing.ts';
 import { collect, isEmptyMap } from '../../common/report.ts';

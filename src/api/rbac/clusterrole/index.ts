@@ -3,7 +3,7 @@ import type { ClusterRole } from '#api/rbac/v1';
 import { type FieldError, root } from '#apimachinery/field';
 import { isPathSegmentName } from '#apimachinery/validation';
 import { validateLabelSelector } from '../../common/labels.ts';
-import { compiled } from '../../core/common/templates.ts';
+import { compiled } from '../../core/pod/templates.ts';
 import { collect, isEmpty } from '../../common/report.ts';
 import { defineKind } from '../../kind.ts';
 import { validatePolicyRules } from '../common/rules.ts';

@@ -5,7 +5,7 @@ import type { KubeObject } from '#apimachinery/meta';
 import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
 import type { Through } from '../sight.ts';
-import { compileSelectors, matchesSelectors, namedThrough, type Selectors } from '../webhook/rules.ts';
+import { compileSelectors, matchesSelectors, namedThrough, type Selectors } from '../matching.ts';
 import { collectParams, ConfigurationError, paramResource } from './params.ts';
 
 const group = 'admissionregistration.k8s.io';

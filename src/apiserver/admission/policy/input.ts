@@ -14,7 +14,7 @@ import {
 import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
 import { requestKind, type Sight } from '../sight.ts';
-import { isExempt } from '../webhook/rules.ts';
+import { isExempt } from '../matching.ts';
 
 /** What expressions see; the authorizer only where they may ask it. */
 export interface Input {

@@ -20,7 +20,7 @@ import { Rounds } from '../reinvocation.ts';
 import { type Sight, Sights, type Through, writeBack } from '../sight.ts';
 import { CallFailure, WebhookCaller } from './call.ts';
 import { compileConditions, conditionsCheck, type ConditionsCheck } from './conditions.ts';
-import { compileSelectors, isExempt, matchesSelectors, namedThrough, type Selectors } from './rules.ts';
+import { compileSelectors, isExempt, matchesSelectors, namedThrough, type Selectors } from '../matching.ts';
 
 const group = 'admissionregistration.k8s.io';
 const defaultTimeoutSeconds = 10;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../registry/generic/admission.ts';
 import { checkedResponse } from './call.ts';
 import { denial } from './plugin.ts';
-import { matchesRule } from './rules.ts';
+import { matchesRule } from '../matching.ts';
 
 const request = (more: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
   operation: 'CREATE',

@@ -4,7 +4,7 @@ import { recordDecision } from '../../audit/index.ts';
 import { asksToImpersonate, forbiddenError } from '../../authorization/index.ts';
 import type { Decision } from '../../authorization/types.ts';
 import { aboutOneObject } from '../../request/uri.ts';
-import type { Link } from '../chain.ts';
+import type { Link } from '../link.ts';
 import type { Outcome } from '../outcome.ts';
 import type { ChainServices } from '../services.ts';
 

@@ -6,7 +6,7 @@ import { ClientGoneError } from '#wire';
 import { unreachableRetrySeconds } from '../../limits.ts';
 import { NoAnswerError } from '../../request/cancellation.ts';
 import type { Attributes } from '../../request/request.ts';
-import type { Link } from '../chain.ts';
+import type { Link } from '../link.ts';
 import type { Outcome } from '../outcome.ts';
 import type { ChainServices } from '../services.ts';
 import { recordRefusal } from './record.ts';

@@ -4,7 +4,7 @@ import { DurationError, parseDurationMs } from '#apimachinery/duration';
 import { badRequest, StatusError, timeout } from '#apimachinery/errors';
 import { targetLengthMax } from '../../limits.ts';
 import { isLongRunning } from '../../request/request.ts';
-import type { Link } from '../chain.ts';
+import type { Link } from '../link.ts';
 import type { ChainServices } from '../services.ts';
 
 /** Refuses a request target that is too long; only a client over a connection can send one. */

@@ -5,15 +5,8 @@ import { mastersGroup } from '../../authentication/users.ts';
 import { reservedSeatsShare, retryAfterSeconds } from '../../limits.ts';
 import { isLongRunning, type Request, type UserInfo } from '../../request/request.ts';
 import type { Clock } from '#utils';
-import type { Link } from '../chain.ts';
-
-/** Decides which request is served now: by a bound on their number, as below, or by queues (priority and fairness). */
-export interface Seats {
-  /** Gives a seat at once or when there is one, or throws 429. The result gives it back; it may be called more than once. */
-  take(request: Request): (() => void) | Promise<() => void>;
-  /** Watches take a seat until they have begun. */
-  readonly seatsWatches?: boolean;
-}
+import type { Link } from '../link.ts';
+import type { Seats } from '../services.ts';
 
 const readOnlyVerbs = new Set(['get', 'list', 'watch']);
 const controlPlaneUsers = new Set(['system:kube-controller-manager', 'system:kube-scheduler']);

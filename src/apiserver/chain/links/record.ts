@@ -5,7 +5,7 @@ import { StoreError } from '#store';
 import type { AuditRecord, AuditTrail, Stage } from '../../audit/index.ts';
 import { isLongRunning } from '../../request/request.ts';
 import { aboutOneObject } from '../../request/uri.ts';
-import type { Link, Next } from '../chain.ts';
+import type { Link, Next } from '../link.ts';
 import type { Incoming } from '../incoming.ts';
 import type { Outcome } from '../outcome.ts';
 import type { ChainServices } from '../services.ts';

@@ -7,14 +7,12 @@ import { type KubeObject, parseApiVersion } from '#apimachinery/meta';
 import { parseQuantity } from '#apimachinery/quantity';
 import { parseDurationMs } from '#apimachinery/duration';
 import type { ActionDeps, DiscoveredResource } from '#controller-runtime';
-import { MetricError, type Measurement } from '../replicas.ts';
+import { type Measured, MetricError, type Measurement } from '../replicas.ts';
 
 type KubeClient = ActionDeps['client'];
 
 /** The window of metrics that name none. */
 const windowDefaultMs = 60_000;
-
-export type Measured = { pods: Map<string, Measurement> } | { value: number } | { error: string };
 
 interface PodMetrics extends KubeObject {
   timestamp: string;

@@ -3,9 +3,9 @@ import type { RuleWithOperations } from '#api/admissionregistration/v1';
 import type { Namespace } from '#api/core/v1';
 import { notFound } from '#apimachinery/errors';
 import { type LabelSelector, fromLabelSelector, type Selector } from '#apimachinery/labels';
-import type { AdmissionRequest, EquivalentResource } from '../../registry/generic/admission.ts';
-import type { ReadOnlyCluster } from '../../storage/read-only-cluster.ts';
-import type { Through } from '../sight.ts';
+import type { AdmissionRequest, EquivalentResource } from '../registry/generic/admission.ts';
+import type { ReadOnlyCluster } from '../storage/read-only-cluster.ts';
+import type { Through } from './sight.ts';
 
 const holds = (items: readonly string[] | undefined, wanted: string): boolean =>
   (items ?? []).some((item) => item === '*' || item === wanted);

@@ -9,9 +9,9 @@ import { isEmptySelector, type SelectorShape, sortedByKey, validateLabelSelector
 import { age, column, wideColumns } from '../../common/printing.ts';
 import type { Report } from '../../common/report.ts';
 import { ownStatus } from '../../common/strategy.ts';
-import { dropDisabledPodFields } from '../pod/drop.ts';
-import { validatePodTemplateSpec } from '../pod/validation/spec.ts';
-import { podTemplateWarnings } from '../pod/warnings.ts';
+import { dropDisabledPodFields } from './drop.ts';
+import { validatePodTemplateSpec } from './validation/spec.ts';
+import { podTemplateWarnings } from './warnings.ts';
 import type { KindContext, Printer, ScaleMapping } from '../../kind.ts';
 
 export const templatePath: Path = root('spec', 'template');
