@@ -164,7 +164,7 @@ export const inner = {
       'control-planes': ['certificates', 'cloud', 'flags', 'nodes', 'objects', 'state', 'terminal'],
       endpoint: ['cloud', 'control-planes', 'flags'],
       access: ['certificates', 'endpoint', 'nodes', 'state'],
-      'system-pods': ['add-ons', 'control-planes', 'images', 'joining', 'objects', 'state'],
+      'system-pods': ['add-ons', 'control-planes', 'flags', 'images', 'joining', 'objects', 'state'],
       'cluster-nodes': [
         ...['add-ons', 'certificates', 'cloud', 'control-planes', 'endpoint', 'flags', 'images', 'nodes', 'objects', 'state'],
         ...['system-pods', 'terminal'],

@@ -14,10 +14,16 @@ import { isResponsible } from './route/plan.ts';
 
 const clock: Clock = { now: () => 0, monotonic: () => 0, setTimer: () => ({ cancel() {} }), sleep: () => Promise.resolve() };
 const entries = () =>
-  cloudControllers(fakeProvider(new FakeCloud({ clock })), 'fake', defaultCloudControllersConfig, cloudMetrics(createMetrics()), {
-    clock,
-    rng: seededRng(1),
-  });
+  cloudControllers(
+    fakeProvider(new FakeCloud({ clock })),
+    'fake',
+    defaultCloudControllersConfig(),
+    cloudMetrics(createMetrics()),
+    {
+      clock,
+      rng: seededRng(1),
+    },
+  );
 
 describe('rights', () => {
   const expand = (rules: readonly PolicyRule[]): string[] =>

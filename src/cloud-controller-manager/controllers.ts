@@ -27,20 +27,6 @@ export interface CloudControllersConfig {
   concurrentServiceSyncs: number;
 }
 
-export const defaultCloudControllersConfig: CloudControllersConfig = {
-  clusterName: 'kubernetes',
-  clusterCidrs: [],
-  configureCloudRoutes: true,
-  routeReconciliationPeriodMs: 10_000,
-  watchBasedRoutes: false,
-  minResyncPeriodMs: 43_200_000,
-  nodeMonitorPeriodMs: 5_000,
-  nodeStatusUpdateFrequencyMs: 300_000,
-  concurrentNodeSyncs: 1,
-  concurrentNodeStatusUpdates: 0,
-  concurrentServiceSyncs: 1,
-};
-
 /** The names of loops that `--controllers` knows. */
 export const cloudControllerNames = [
   'cloud-node-controller',

@@ -1,6 +1,7 @@
 // Flags of cloud-controller-manager with upstream's names and defaults (k8s.io/cloud-provider options; docs: cloud-controller-manager reference).
 import {
   createFeatureGates,
+  defaultsOf,
   featureGateFlags,
   type FeatureGates,
   type FlagValues,
@@ -11,7 +12,7 @@ import {
 } from '#component-base';
 import { delegatedAuthFlags, secureServingFlags } from '#component-base/serving';
 import { genericManagerFlags, kubeCloudSharedFlags } from '#controller-runtime/manager';
-import { cloudControllerNames, type CloudControllersConfig, defaultCloudControllersConfig as config } from './controllers.ts';
+import { cloudControllerNames, type CloudControllersConfig } from './controllers.ts';
 import { parseClusterCidrs } from './route/index.ts';
 import { webhookFlags } from './webhook/flags.ts';
 
@@ -36,25 +37,25 @@ export function featureGatesOf({ featureGates }: Pick<CloudControllerManagerFlag
 const loops = {
   nodeStatusUpdateFrequencyMs: flag.duration({
     name: 'node-status-update-frequency',
-    default: config.nodeStatusUpdateFrequencyMs,
+    default: 300_000,
     help: 'How often the addresses of nodes are asked for.',
     section: 'Misc',
   }),
   concurrentNodeSyncs: flag.int({
     name: 'concurrent-node-syncs',
-    default: config.concurrentNodeSyncs,
+    default: 1,
     help: 'Nodes in work at once.',
     section: 'Node controller',
   }),
   concurrentNodeStatusUpdates: flag.int({
     name: 'concurrent-node-status-updates',
-    default: config.concurrentNodeStatusUpdates,
+    default: 0,
     help: 'Nodes whose addresses are asked for at once; 0: as --concurrent-node-syncs.',
     section: 'Node controller',
   }),
   concurrentServiceSyncs: flag.int({
     name: 'concurrent-service-syncs',
-    default: config.concurrentServiceSyncs,
+    default: 1,
     help: 'Services in work at once.',
     section: 'Service controller',
   }),
@@ -105,3 +106,7 @@ export function configFromFlags(flags: CloudControllerManagerFlags): CloudContro
     concurrentServiceSyncs: flags.concurrentServiceSyncs,
   };
 }
+
+/** What the loops run with where no flag is given. */
+export const defaultCloudControllersConfig = (): CloudControllersConfig =>
+  configFromFlags(defaultsOf(cloudControllerManagerFlags));

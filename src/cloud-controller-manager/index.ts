@@ -7,11 +7,7 @@ export {
 } from './app.ts';
 export { configurationOf } from './configz.ts';
 export type { CloudControllerEntry } from './controller-entry.ts';
-export {
-  cloudControllers,
-  type CloudControllersConfig,
-  defaultCloudControllersConfig,
-} from './controllers.ts';
+export { cloudControllers, type CloudControllersConfig } from './controllers.ts';
 export { providerValuesOf, tableOfProvider, textFlagIn } from './provider-flags.ts';
 export { cloudMetrics } from './metrics.ts';
 export { beyondDocumented, delegationRole, documentedRole, leaderElectionRole, ownIdentityRole } from './rights.ts';
@@ -20,6 +16,7 @@ export {
   cloudControllerManagerFlags,
   type CloudControllerManagerFlags,
   configFromFlags,
+  defaultCloudControllersConfig,
   featureGatesOf,
   webhookGate,
 } from './flags.ts';

@@ -26,7 +26,7 @@ const entries = (...controllers: CloudControllerDefinition[]) =>
   cloudControllers(
     { ...fakeProvider(new FakeCloud({ clock })), controllers },
     'fake',
-    defaultCloudControllersConfig,
+    defaultCloudControllersConfig(),
     cloudMetrics(createMetrics()),
     { clock, rng: seededRng(1) },
   );

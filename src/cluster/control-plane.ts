@@ -21,7 +21,7 @@ import type { Clock, Logger, Rng } from '#utils';
 import type { Dial, ListenTarget, WireServer } from '#wire';
 import type { ArgComponent, ComponentArgs } from './flags/component-args.ts';
 import { type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from './certificates/certificates.ts';
-import type { KeptFlags } from './flags/index.ts';
+import { type KeptFlags, upDefaults } from './flags/index.ts';
 import { type Identity, identities } from './certificates/identities.ts';
 import { grantKubeletClient, kubeletClientName } from './objects/kubelet-client.ts';
 import { clusterNetworks } from './state/settings.ts';
@@ -149,7 +149,7 @@ function apiServerOptions(given: ControlPlaneOptions): KubeApiServerOptions {
     storeMustExist = false,
     quotaBytes = 0,
     etcd,
-    metrics = 'kubelets',
+    metrics = upDefaults.metrics,
     encryption,
   } = given;
   const defaults = defaultOptions();

@@ -5,3 +5,4 @@ export { Decisions, type DecisionRecord } from './decisions.ts';
 export { startController, type ExecutorDeps, type RunningController } from './executor.ts';
 export { type DiscoveredResource, type Discovery, readDiscovery, supports } from './discovery.ts';
 export type { KubeClient } from '#client';
+export { nodeMonitorPeriodMs } from './limits.ts';

@@ -1,4 +1,4 @@
-// Bounds of the executor.
+// Bounds of the executor, and what both managers share.
 
 /** Keys of one controller in work at the same time, unless it says otherwise. */
 export const concurrencyDefault = 10;
@@ -10,3 +10,5 @@ export const holdBackMs = 30_000;
 export const decisionsMax = 5_000;
 /** Uids remembered as deleted, for a loop over all resources. */
 export const goneMax = 10_000;
+/** The default of `--node-monitor-period`, which kube-controller-manager and cloud-controller-manager have. */
+export const nodeMonitorPeriodMs = 5_000;

@@ -1,5 +1,6 @@
 // Settings of the control loops, named after kube-controller-manager's flags, with upstream's defaults
 // (https://kubernetes.io/docs/reference/command-line-tools-reference/kube-controller-manager/).
+import { nodeMonitorPeriodMs } from '#controller-runtime';
 
 /** An authority, PEM, and the longest validity of what it signs. */
 export interface ClusterSigner {
@@ -49,7 +50,7 @@ export const defaultControllersConfig: ControllersConfig = {
   nodeCidrMaskSizeIpv4: 24,
   nodeCidrMaskSizeIpv6: 64,
   serviceCidrs: [],
-  nodeMonitorPeriodMs: 5_000,
+  nodeMonitorPeriodMs,
   nodeMonitorGracePeriodMs: 50_000,
   nodeStartupGracePeriodMs: 60_000,
   nodeEvictionRate: 0.1,

@@ -1,8 +1,8 @@
 // KubeProxyConfiguration (kubeproxy.config.k8s.io/v1alpha1): what of it is read, and what has nothing to do here. With a file its settings win over
 // flags, except --hostname-override (cmd/kube-proxy/app/options.go).
 import { parseYaml } from '#apimachinery/codec';
-import { checkFixedGates, FlagError } from '#component-base';
-import type { KubeProxyFlagValues } from './flags.ts';
+import { checkFixedGates, defaultsOf, FlagError } from '#component-base';
+import { type KubeProxyFlagValues, kubeProxyFlags } from './flags.ts';
 import type { KubeProxyOptions } from './proxy.ts';
 
 interface KubeProxyConfiguration {
@@ -85,16 +85,17 @@ export function withConfiguration(
     throw new FlagError(`no kind "KubeProxyConfiguration" of ${groupVersion} in the configuration file`);
   const warnings = check(config);
   const { iptables, logging } = config;
+  const usual = defaultsOf(kubeProxyFlags);
   const values: KubeProxyFlagValues = {
     ...flags,
     kubeconfig: config.clientConnection?.kubeconfig ?? '',
     clusterCidr: config.clusterCIDR ?? '',
-    healthzBindAddress: config.healthzBindAddress || '0.0.0.0:10256',
+    healthzBindAddress: config.healthzBindAddress || usual.healthzBindAddress,
     proxyMode: (config.mode ?? '') as KubeProxyFlagValues['proxyMode'],
-    metricsBindAddress: config.metricsBindAddress || '127.0.0.1:10249',
+    metricsBindAddress: config.metricsBindAddress || usual.metricsBindAddress,
     hostnameOverride: flags.hostnameOverride || config.hostnameOverride || '',
     masqueradeAll: iptables?.masqueradeAll ?? false,
-    masqueradeBit: iptables?.masqueradeBit ?? 14,
+    masqueradeBit: iptables?.masqueradeBit ?? usual.masqueradeBit,
     verbosity: logging?.verbosity || flags.verbosity,
     loggingFormat: logging?.format || flags.loggingFormat,
   };

@@ -22,6 +22,7 @@ import {
   syncPeriodMs,
 } from './limits.ts';
 import { type ProxyMetrics, proxyMetrics, serveMetrics } from './metrics.ts';
+import { kubeProxyFlags } from './flags.ts';
 import { isProxiedSlice, type ProxyNode, serviceKeyOf } from './model.ts';
 import { nftablesDataplane } from './nftables/dataplane.ts';
 import { type StaleFlows, Tracker, type TrackerSource } from './tracker.ts';
@@ -33,7 +34,7 @@ export interface KubeProxyOptions {
   /** Traffic from here comes from pods. */
   clusterCidr?: string;
   masqueradeAll?: boolean;
-  /** `--iptables-masquerade-bit`, 0 to 31; default 14. */
+  /** `--iptables-masquerade-bit`, 0 to 31. */
   masqueradeBit?: number;
   /** Address of /healthz; port 0 serves none. */
   healthzHost?: string;
@@ -228,9 +229,9 @@ async function metricsServer(
   });
 }
 
-async function dataplaneOf({ mode, masqueradeBit = 14, masqueradeAll = false, clusterCidr }: KubeProxyOptions, exec: Exec) {
+async function dataplaneOf({ mode, masqueradeBit, masqueradeAll = false, clusterCidr }: KubeProxyOptions, exec: Exec) {
   const rules = {
-    masqueradeMark: `0x${(2 ** masqueradeBit).toString(16)}`,
+    masqueradeMark: `0x${(2 ** (masqueradeBit ?? kubeProxyFlags.masqueradeBit.default)).toString(16)}`,
     masqueradeAll,
     ...(clusterCidr && { clusterCidr }),
   };

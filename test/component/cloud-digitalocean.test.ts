@@ -96,7 +96,7 @@ beforeEach(async () => {
       providerName: loaded.name,
       cloud: loaded.cloud,
       controllers: ['*'],
-      config: defaultCloudControllersConfig,
+      config: defaultCloudControllersConfig(),
       leaderElection: defaultLeaderElection('cloud-controller-manager'),
       identity: 'one',
     },

@@ -52,7 +52,7 @@ export async function startCloudControllerManager(
   const ours = {
     controllers: ['*'],
     config: {
-      ...defaultCloudControllersConfig,
+      ...defaultCloudControllersConfig(),
       clusterName: cluster,
       clusterCidrs: parseClusterCidrs([plane.podCidr]),
       // Nothing is scheduled to a node before its route: look soon, but only when nodes change.

@@ -8,7 +8,7 @@ import type { ComponentArgs } from '../flags/component-args.ts';
 import { networkPolicyRights } from '#network-policy';
 import type { Grant } from '../objects/grant.ts';
 import { identities } from '../certificates/identities.ts';
-import type { KeptFlags } from '../flags/index.ts';
+import { type KeptFlags, upDefaults } from '../flags/index.ts';
 import { readOnDisk, writeOnDisk } from '../nodes/disk.ts';
 import type { NodeAgentConfig } from '../nodes/node-agent-config.ts';
 import { agentConfigName } from '../state/paths.ts';
@@ -16,7 +16,7 @@ import { agentConfigName } from '../state/paths.ts';
 type About = Pick<NodeAgentConfig, 'nodeName' | 'nodeDir' | 'apiserver'>;
 
 /** What who enforces network policies may read. */
-export const networkPolicyGrant = (enforced: KeptFlags['networkPolicy'] = 'nftables'): Grant => ({
+export const networkPolicyGrant = (enforced: KeptFlags['networkPolicy'] = upDefaults.networkPolicy): Grant => ({
   role: 'system:kube-network-policy',
   serviceAccount: 'kube-network-policy',
   // Every machine has a certificate for enforcing policies. Where nobody enforces them, it gives no rights.

@@ -1,7 +1,7 @@
 // Whether a cluster's control plane is on machines of its own, as its first start chose it.
 import { findProgram } from '../capabilities.ts';
 import type { ClusterSettings } from '../state/settings.ts';
-import type { UpFlags } from '../flags/index.ts';
+import { type UpFlags, upDefaults } from '../flags/index.ts';
 import { controlPlaneCounts, controlPlaneNames } from './names.ts';
 
 interface Given extends Pick<UpFlags, 'controlPlanes' | 'layout' | 'topology' | 'port' | 'runtime' | 'quotaBytes'> {
@@ -47,7 +47,7 @@ const excluded = (given: Given, pods: boolean): readonly [string, boolean][] => 
 
 /** The layout is chosen with the first start. Throws a sentence for another one, and where it cannot be had. */
 export function assertLayout({ layout }: Pick<Given, 'layout'>, before: ClusterSettings | undefined, machine: boolean): void {
-  const kept = before?.layout ?? 'processes';
+  const kept = before?.layout ?? upDefaults.layout;
   if (before && layout !== undefined && layout !== kept)
     throw new Error(
       `this cluster has the layout ${kept}, which cannot change; start another one with a --name or --data-dir of its own`,

@@ -2,6 +2,7 @@
 // becomes a node itself by the same way as every other.
 import type { Supervisor } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
+import { upDefaults } from '../flags/index.ts';
 import { type ClusterPki, kubeletTrust } from '../certificates/certificates.ts';
 import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
 import { networkPolicyGrant } from '../cloud/node-choices.ts';
@@ -65,7 +66,7 @@ export async function startFirstPlane(
 export async function startFirstMachine(options: FirstMachineOptions, deps: Deps): Promise<void> {
   const { settings, machine, plane, own, pki, program } = options;
   const { registryMirrors = [], name: cluster, podCidr = clusterNetworks.podCidr } = settings;
-  const { proxyMode = 'iptables', networkPolicy = 'nftables' } = settings;
+  const { proxyMode = upDefaults.proxyMode, networkPolicy = upDefaults.networkPolicy } = settings;
   const { advertiseAddress: host, node, controlPlane } = machine;
   const { port } = settings;
   await own?.serveOn({ host, port });

@@ -4,6 +4,7 @@ import type { ConfigMap, Node } from '#api/core/v1';
 import { isNotFound } from '#apimachinery/errors';
 import type { KubeClient } from '#client';
 import type { Clock } from '#utils';
+import { upDefaults } from '../flags/index.ts';
 import { type Applied, applyObjects } from '../objects/apply.ts';
 import { grantDns, publishDns } from '../add-ons/dns-addon.ts';
 import { joiningObjects } from '../joining/objects.ts';
@@ -50,11 +51,11 @@ export async function startSystemPods(
   { settings, server, podCidr, ca, kubeletTrust, clock }: SystemPodsOptions,
 ): Promise<void> {
   const proxyArgs = settings.componentArgs?.['kube-proxy'] ?? [];
-  const proxyMode = settings.proxyMode ?? 'iptables';
+  const { proxyMode = upDefaults.proxyMode } = settings;
   await Promise.all([grantDns(client, 'kubeadm'), publishDns(client, clock, dnsSelector)]);
   await applyObjects(client, await withoutTheirs(client, addOns({ server, podCidr, proxyMode, proxyArgs })));
   const { host: endpoint } = new URL(server);
-  const { name: cluster, networkPolicy = 'nftables', componentArgs: args = {} } = settings;
+  const { name: cluster, networkPolicy = upDefaults.networkPolicy, componentArgs: args = {} } = settings;
   const facts = { cluster, endpoint, ca, kubeletTrust, podCidr, growing: false, proxyMode, networkPolicy, args };
   await applyObjects(
     client,

@@ -11,6 +11,7 @@ import {
   leaderMigrationOf,
 } from '#component-base';
 import { formatDurationMs } from '#apimachinery/duration';
+import { nodeMonitorPeriodMs } from '../limits.ts';
 
 const generic = 'Generic';
 
@@ -128,7 +129,7 @@ export const kubeCloudSharedFlags = () => ({
   }),
   nodeMonitorPeriodMs: flag.duration({
     name: 'node-monitor-period',
-    default: 5_000,
+    default: nodeMonitorPeriodMs,
     help: 'Period of looking at nodes.',
     section: generic,
   }),

@@ -10,9 +10,12 @@ import {
   loggingFlags,
   refusedFlags,
 } from '#component-base';
+import { defaultOptions } from '../options.ts';
 import { refused, withoutEffect } from './unserved-flags.ts';
 
 const section = 'Kubelet';
+/** The defaults of options that are flags as well. */
+const usual = defaultOptions('');
 
 /** `signal<value`, comma separated. */
 const thresholdsType: FlagType<Record<string, string>> = {
@@ -106,7 +109,12 @@ export const kubeletFlags = {
     help: "Domain of the cluster, searched by pods besides the host's.",
     section,
   }),
-  registerNode: flag.bool({ name: 'register-node', default: true, help: 'Register the node with the API server.', section }),
+  registerNode: flag.bool({
+    name: 'register-node',
+    default: usual.registerNode,
+    help: 'Register the node with the API server.',
+    section,
+  }),
   registerWithTaints: flag.strings({
     name: 'register-with-taints',
     default: [],
@@ -121,7 +129,7 @@ export const kubeletFlags = {
   }),
   rootDir: flag.string({
     name: 'root-dir',
-    default: '/var/lib/kubelet',
+    default: usual.rootDir,
     help: "Directory for the kubelet's files (volume mounts, etc.).",
     section,
   }),
@@ -134,7 +142,7 @@ export const kubeletFlags = {
   cgroupRoot: flag.string({ name: 'cgroup-root', default: '', help: 'Cgroup under which pods are put.', section }),
   cgroupDriver: flag.choice(['cgroupfs', 'systemd'] as const, {
     name: 'cgroup-driver',
-    default: 'cgroupfs',
+    default: usual.cgroupDriver,
     help: 'Driver the kubelet uses for cgroups: cgroupfs or systemd.',
     section,
   }),
@@ -166,13 +174,13 @@ export const kubeletFlags = {
   }),
   minimumImageTtlMs: flag.duration({
     name: 'minimum-image-ttl-duration',
-    default: 120_000,
+    default: usual.imageAgeMsMin,
     help: 'Younger images are not collected.',
     section,
   }),
   seccompDefault: flag.bool({
     name: 'seccomp-default',
-    default: false,
+    default: usual.seccompDefault,
     help: 'Containers without a seccomp profile get RuntimeDefault.',
     section,
   }),
@@ -190,13 +198,13 @@ export const kubeletFlags = {
   }),
   cgroupsPerQos: flag.bool({
     name: 'cgroups-per-qos',
-    default: true,
+    default: usual.cgroupsPerQOS,
     help: 'Make a cgroup for each quality-of-service class and each pod.',
     section,
   }),
-  maxPods: flag.int({ name: 'max-pods', default: 110, help: 'Number of pods that can run on this node.', section }),
-  port: flag.int({ name: 'port', default: 10_250, help: "Port of the kubelet's server.", section }),
-  address: flag.string({ name: 'address', default: '0.0.0.0', help: 'Address the kubelet serves on.', section }),
+  maxPods: flag.int({ name: 'max-pods', default: usual.podsMax, help: 'Number of pods that can run on this node.', section }),
+  port: flag.int({ name: 'port', default: usual.port, help: "Port of the kubelet's server.", section }),
+  address: flag.string({ name: 'address', default: usual.address, help: 'Address the kubelet serves on.', section }),
   tlsCertFile: flag.string({
     name: 'tls-cert-file',
     default: '',
@@ -242,7 +250,7 @@ export const kubeletFlags = {
   providerId: flag.string({ name: 'provider-id', default: '', help: 'Identifier of the machine in its cloud.', section }),
   resolvConf: flag.string({
     name: 'resolv-conf',
-    default: '/etc/resolv.conf',
+    default: usual.resolvConf,
     help: "Resolver configuration for pods that use the host's.",
     section,
   }),
@@ -272,13 +280,13 @@ export const kubeletFlags = {
   }),
   evictionMaxPodGracePeriod: flag.int({
     name: 'eviction-max-pod-grace-period',
-    default: 0,
+    default: usual.eviction.maxPodGraceSeconds,
     help: 'Longest grace in seconds of pods that a soft threshold evicts.',
     section,
   }),
   evictionPressureTransitionMs: flag.duration({
     name: 'eviction-pressure-transition-period',
-    default: 300_000,
+    default: usual.eviction.pressureTransitionMs,
     help: 'How long pressure is reported after it has gone.',
     section,
   }),
@@ -290,26 +298,31 @@ export const kubeletFlags = {
   }),
   podMaxPids: flag.int({
     name: 'pod-max-pids',
-    default: -1,
+    default: usual.podPidsMax,
     help: 'Most processes of one pod; -1: as many as the node can have.',
     section,
   }),
   protectKernelDefaults: flag.bool({
     name: 'protect-kernel-defaults',
-    default: false,
+    default: usual.protectKernelDefaults,
     help: 'Do not start on a kernel whose settings are not those that the kubelet relies on. They are never changed.',
     section,
   }),
-  serializeImagePulls: flag.bool({ name: 'serialize-image-pulls', default: true, help: 'Pull one image at a time.', section }),
+  serializeImagePulls: flag.bool({
+    name: 'serialize-image-pulls',
+    default: usual.serializeImagePulls,
+    help: 'Pull one image at a time.',
+    section,
+  }),
   imageGcHighThreshold: flag.int({
     name: 'image-gc-high-threshold',
-    default: 85,
+    default: usual.imageGcHighPercent,
     help: 'Percent of disk usage above which images are collected.',
     section,
   }),
   imageGcLowThreshold: flag.int({
     name: 'image-gc-low-threshold',
-    default: 80,
+    default: usual.imageGcLowPercent,
     help: 'Percent of disk usage down to which images are collected.',
     section,
   }),
@@ -319,10 +332,15 @@ export const kubeletFlags = {
     help: 'Size above which a container log is rotated.',
     section,
   }),
-  containerLogMaxFiles: flag.int({ name: 'container-log-max-files', default: 5, help: 'Log files kept per container.', section }),
+  containerLogMaxFiles: flag.int({
+    name: 'container-log-max-files',
+    default: usual.containerLogMaxFiles,
+    help: 'Log files kept per container.',
+    section,
+  }),
   nodeStatusUpdateFrequencyMs: flag.duration({
     name: 'node-status-update-frequency',
-    default: 10_000,
+    default: usual.nodeStatusUpdateMs,
     help: "How often the node's status is computed.",
     section,
   }),

@@ -45,7 +45,7 @@ function startCloudManager(): void {
       providerName: fakeProviderName,
       cloud: fakeProvider(cloud),
       controllers: ['*'],
-      config: { ...defaultCloudControllersConfig, clusterCidrs: [clusterCidr].flatMap((text) => parseCIDR(text) ?? []) },
+      config: { ...defaultCloudControllersConfig(), clusterCidrs: [clusterCidr].flatMap((text) => parseCIDR(text) ?? []) },
       leaderElection: defaultLeaderElection('cloud-controller-manager'),
       identity: 'ccm',
     },

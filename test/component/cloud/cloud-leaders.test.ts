@@ -65,7 +65,7 @@ function startReplica(leaderMigration?: LeaderMigrationConfiguration): Replica {
         providerName: fakeProviderName,
         cloud: dying(provider, () => isDead),
         controllers: ['*'],
-        config: { ...defaultCloudControllersConfig, clusterCidrs: ['10.244.0.0/16'].flatMap((text) => parseCIDR(text) ?? []) },
+        config: { ...defaultCloudControllersConfig(), clusterCidrs: ['10.244.0.0/16'].flatMap((text) => parseCIDR(text) ?? []) },
         leaderElection: defaultLeaderElection('cloud-controller-manager'),
         leaderMigration,
         identity: `replica-${replicas.length}`,

@@ -84,7 +84,7 @@ function clientOf(account: string): KubeClient {
 }
 
 const config = {
-  ...defaultCloudControllersConfig,
+  ...defaultCloudControllersConfig(),
   clusterCidrs: ['10.244.0.0/16'].flatMap((text) => parseCIDR(text) ?? []),
 };
 function startManager(ownIdentities: boolean): void {

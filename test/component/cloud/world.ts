@@ -72,7 +72,7 @@ export async function startCloudWorld(options: CloudWorldOptions = {}): Promise<
         providerName: fakeProviderName,
         cloud: options.cloud?.(provider) ?? provider,
         controllers: options.controllers ?? ['*'],
-        config: { ...defaultCloudControllersConfig, clusterCidrs, ...options.config },
+        config: { ...defaultCloudControllersConfig(), clusterCidrs, ...options.config },
         leaderElection: defaultLeaderElection('cloud-controller-manager'),
         identity: 'one',
       },

@@ -78,7 +78,7 @@ beforeEach(async () => {
       cloud: provider,
       controllers: ['*'],
       config: {
-        ...defaultCloudControllersConfig,
+        ...defaultCloudControllersConfig(),
         clusterCidrs: parseClusterCidrs(['10.244.0.0/16']),
         routeReconciliationPeriodMs: 200,
         nodeMonitorPeriodMs: 200,

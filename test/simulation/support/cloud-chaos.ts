@@ -146,7 +146,7 @@ export class CloudChaos implements ProcessObserver {
         cloud: process.cloud(cloud.cloud),
         controllers: ['*'],
         config: {
-          ...defaultCloudControllersConfig,
+          ...defaultCloudControllersConfig(),
           clusterCidrs: clusterCidrs.flatMap((text) => parseCIDR(text) ?? []),
           concurrentServiceSyncs: 4,
         },
