@@ -33,7 +33,7 @@ export const freshnessWaitMs = 3_000;
 /** How long the store may take to answer a health check (--etcd-healthcheck-timeout, --etcd-readycheck-timeout). */
 export const healthCheckTimeoutMs = 2_000;
 /** A start hook that fails is tried again after a growing pause, and gives up when it has failed for this long. */
-export const startHookRetryMs = { first: 250, max: 5_000, giveUpAfter: 60_000 };
+export const startHookRetryMs = { first: 250, max: 5_000, giveUpAfter: 60_000, loopsHoldFor: 5_000 };
 /** How long a server that closes waits for its address to be taken out of the endpoints of the Service `kubernetes`. */
 export const leaveTimeoutMs = 2_000;
 /** Refused requests that are remembered for explanations, and what is kept of the words of each. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '#host';
-import { silentLogger } from '#utils';
+import { type Clock, silentLogger } from '#utils';
 import type { StartHook } from './registry/start-hook.ts';
 import { runStartHooks, type StartHookDeps } from './start-hooks.ts';
 
@@ -52,4 +52,76 @@ test('what needs a failed hook does not run; the failure names the hook', async 
 test('a hook cannot need a later one', async () => {
   const { hooks } = noted([['a', 'b'], ['b']]);
   await expect(runStartHooks(hooks, deps())).rejects.toThrow('PostStartHook "a" comes before "b", which it needs');
+});
+
+/** A clock whose sleepers wake when it is told to go on. */
+function steppedClock(): { clock: Clock; advance(ms: number): Promise<void> } {
+  let now = 0;
+  const sleepers = new Set<{ at: number; wake(): void }>();
+  const clock: Clock = {
+    ...systemClock(),
+    monotonic: () => now,
+    sleep: (ms, signal) =>
+      new Promise((resolve, fail) => {
+        const stop = (): void => {
+          sleepers.delete(sleeper);
+          fail(signal?.reason);
+        };
+        const wake = (): void => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        };
+        const sleeper = { at: now + ms, wake };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', stop);
+      }),
+  };
+  return {
+    clock,
+    async advance(ms) {
+      for (const end = now + ms; ; ) {
+        await new Promise((resolve) => setImmediate(resolve));
+        const [next] = [...sleepers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
+        now = next?.at ?? end;
+        if (!next) return;
+        sleepers.delete(next);
+        next.wake();
+      }
+    },
+  };
+}
+
+test('a loop that fails does not end the server, holds nobody back for ever, and works as soon as it can', async () => {
+  let well = false;
+  let tries = 0;
+  const following = new Set<AbortSignal>();
+  const { clock, advance } = steppedClock();
+  const loop: StartHook = {
+    name: 'loop',
+    loop: true,
+    async run(_cluster, _writer, signal) {
+      tries++;
+      following.add(signal);
+      signal.addEventListener('abort', () => following.delete(signal), { once: true });
+      if (!well) throw new Error('the disk is full');
+    },
+  };
+  const after: string[] = [];
+  const needy: StartHook = { name: 'needy', after: 'loop', run: async () => void after.push('needy') };
+  const server = new AbortController();
+  const done = runStartHooks([loop, needy], { ...deps(), clock, signal: server.signal });
+  await advance(10_000);
+  await done;
+  expect(after).toEqual(['needy']);
+  await advance(600_000);
+  expect(tries).toBeGreaterThan(50);
+  expect(following.size).toBe(0);
+  well = true;
+  await advance(10_000);
+  const sofar = tries;
+  await advance(600_000);
+  expect(tries).toBe(sofar);
+  expect(following.size).toBe(1);
+  server.abort();
+  expect(following.size).toBe(0);
 });

@@ -33,7 +33,8 @@ export const cacheHooks: readonly StartHook[] = [
 
 /**
  * Runs each hook when the one it needs has run: those that do not need each other share the store's commits. A store that does not answer for a
- * while is waited for. Rejects with an error that names the hook when one fails for good.
+ * while is waited for. Rejects with an error that names the hook when one fails for good. A hook that is a loop never does: what keeps it from its
+ * work (a disk that is full, a KMS plugin that is away) is no reason to end a server that answers everybody else.
  */
 export async function runStartHooks(hooks: readonly StartHook[], deps: StartHookDeps): Promise<void> {
   const runs = hooks.map((hook) => ({ hook, mark: deps.health.addStartHook(hook.name) }));
@@ -45,7 +46,7 @@ export async function runStartHooks(hooks: readonly StartHook[], deps: StartHook
     const run = async (): Promise<void> => {
       await needed;
       try {
-        await runPatiently(hook, deps);
+        await (hook.loop ? begun(hook, deps) : runPatiently(hook, deps, startHookRetryMs.giveUpAfter));
         mark.done();
       } catch (error) {
         mark.failed(error);
@@ -58,22 +59,47 @@ export async function runStartHooks(hooks: readonly StartHook[], deps: StartHook
   await Promise.all(ends.values());
 }
 
-async function runPatiently(hook: StartHook, { cluster, writer, feed, clock, logger, signal }: StartHookDeps): Promise<void> {
-  const deadline = clock.monotonic() + startHookRetryMs.giveUpAfter;
+/** Resolves when the loop has done its work, or has failed for a while and goes on trying beside everything else. */
+async function begun(hook: StartHook, deps: StartHookDeps): Promise<void> {
+  const { clock, signal } = deps;
+  const late = new AbortController();
+  const run = runPatiently(hook, deps, Number.POSITIVE_INFINITY).finally(() => late.abort());
+  await Promise.race([run, clock.sleep(startHookRetryMs.loopsHoldFor, late.signal).catch(() => run)]);
+  run.catch((error: unknown) => {
+    if (!signal.aborted) deps.logger.error('start hook ended', { hook: hook.name, err: (error as Error).message });
+  });
+}
+
+async function runPatiently(hook: StartHook, deps: StartHookDeps, patienceMs: number): Promise<void> {
+  const { cluster, writer, feed, clock, logger, signal } = deps;
+  const deadline = clock.monotonic() + patienceMs;
   for (let pauseMs = startHookRetryMs.first; ; pauseMs = Math.min(pauseMs * 2, startHookRetryMs.max)) {
     signal.throwIfAborted();
+    const attempt = attemptOf(signal);
     try {
-      await hook.run(cluster, writer, signal);
+      await hook.run(cluster, writer, attempt.signal);
       // What was written counts once the caches show it: over a real etcd that is a little later, and RBAC reads the caches.
       await feed.current();
       return;
     } catch (error) {
+      attempt.end();
       signal.throwIfAborted();
       if (clock.monotonic() + pauseMs > deadline) throw error;
       logger.warn('start hook failed and is tried again', { hook: hook.name, err: (error as Error).message });
       await clock.sleep(pauseMs, signal);
     }
   }
+}
+
+/** A signal of one try: what a try that failed has begun to follow, it follows no longer. */
+function attemptOf(signal: AbortSignal): { signal: AbortSignal; end(): void } {
+  const own = new AbortController();
+  const end = (): void => {
+    signal.removeEventListener('abort', end);
+    own.abort(signal.reason);
+  };
+  signal.addEventListener('abort', end, { once: true });
+  return { signal: own.signal, end };
 }
 
 /** Waits for the leaving, but not long: a store that is gone must not keep a server from closing. */

@@ -163,6 +163,7 @@ async function served(connections: RemoteConnections, remote: Remote, request: I
 const registrationHooks = (deps: AggregationDeps & Pick<AggregatorDeps, 'virtual'>): StartHook[] => [
   {
     name: 'kube-apiserver-autoregistration',
+    loop: true,
     async run(cluster, writer, signal) {
       await registerBuiltin(cluster, writer, deps.virtual);
       await keepCustom(deps, cluster, writer, signal);
@@ -170,6 +171,7 @@ const registrationHooks = (deps: AggregationDeps & Pick<AggregatorDeps, 'virtual
   },
   {
     name: 'apiservice-status-local-available-controller',
+    loop: true,
     run: (cluster, writer, signal) => keepLocalJudged(deps, cluster, writer, signal),
   },
 ];

@@ -71,6 +71,7 @@ export function bootstrapHooks(options: BootstrapOptions): StartHook[] {
   return [
     {
       name: namespacesHook,
+      loop: true,
       run: (cluster, writer) =>
         ensure(
           cluster,
@@ -96,23 +97,31 @@ export function bootstrapHooks(options: BootstrapOptions): StartHook[] {
     },
     {
       name: 'priority-and-fairness-config-consumer',
+      loop: true,
       run: (cluster, writer, signal) => followFlowSchemas(cluster, writer, signal, now),
     },
     {
       name: 'start-kubernetes-service-cidr-controller',
       after: namespacesHook,
+      loop: true,
       run: (cluster, writer) => serviceRange(cluster, writer, options.serviceCidrs, now),
     },
-    { name: 'bootstrap-controller', run: (cluster, writer, signal) => options.service.start(cluster, writer, signal) },
+    {
+      name: 'bootstrap-controller',
+      loop: true,
+      run: (cluster, writer, signal) => options.service.start(cluster, writer, signal),
+    },
     {
       name: 'start-legacy-token-tracking-controller',
       after: namespacesHook,
+      loop: true,
       run: (cluster, writer) =>
         ensure(cluster, writer, [{ group: '', resource: 'configmaps', object: tokenTrackingConfigMap(now()) }], trackedSince),
     },
     {
       name: 'start-cluster-authentication-info-controller',
       after: namespacesHook,
+      loop: true,
       run: (cluster, writer) =>
         ensure(
           cluster,

@@ -8,5 +8,7 @@ export interface StartHook {
   name: string;
   /** The name of the earlier hook whose work this one needs; '' where it needs none. Default: the one before it in the list. */
   after?: string;
+  /** Upstream runs it as a control loop: while it fails it is tried again for as long as the server runs, which is live meanwhile. */
+  loop?: true;
   run(cluster: ReadOnlyCluster, writer: ClusterWriter, signal: AbortSignal): Promise<void>;
 }
