@@ -60,6 +60,13 @@ export async function openEncryption({ path, reload }: EncryptionOptions, deps: 
   const recovered = (): void => {
     if (encrypted?.hasUnreadable) encrypted.readAgain();
   };
+  const closing = new AbortController();
+  /** Whose plugins are connected: the present configuration, one that is tried, and former ones for a while. */
+  const connected = new Set<Providers>();
+  const disconnect = (providers: Providers): void => {
+    connected.delete(providers);
+    for (const plugin of providers.plugins) plugin.close();
+  };
   const providerDeps: ProviderDeps = { ...deps, observe: transformationMetrics(metrics), onRecovered: recovered };
   const load = async (text: string): Promise<Providers> =>
     makeProviders(parseEncryptionConfiguration(text, path, reload), providerDeps);
@@ -68,23 +75,23 @@ export async function openEncryption({ path, reload }: EncryptionOptions, deps: 
   current = await load(text).catch((error: unknown) => {
     throw new Error(`error while parsing file: ${(error as Error).message}`, { cause: error });
   });
+  connected.add(current);
   await Promise.all(current.plugins.map((plugin) => plugin.start()));
   encrypted = encryptStore({ ...deps, transformerOf: (resource) => current.transformerOf(resource) });
 
   const replace = async (next: string): Promise<void> => {
     const providers = await load(next);
+    connected.add(providers);
     try {
-      await whenWell(providers, clock);
+      await whenWell(providers, clock, closing.signal);
     } catch (error) {
-      for (const plugin of providers.plugins) plugin.close();
+      disconnect(providers);
       throw error;
     }
-    const { plugins, graceMs } = current;
+    const former = current;
     current = providers;
     for (const plugin of providers.plugins) void plugin.start();
-    clock.setTimer(graceMs, () => {
-      for (const plugin of plugins) plugin.close();
-    });
+    clock.setTimer(former.graceMs, () => disconnect(former));
     recovered();
   };
   if (reload) {
@@ -96,7 +103,8 @@ export async function openEncryption({ path, reload }: EncryptionOptions, deps: 
     checks: reload || current.plugins.length > 0 ? [{ name: checkName, check: () => wellnessOf(current) }] : [],
     close() {
       follow?.close();
-      for (const plugin of current.plugins) plugin.close();
+      closing.abort(new Error('the server is closing'));
+      for (const providers of connected) disconnect(providers);
     },
   };
 }
@@ -112,16 +120,18 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** Waits for the plugins of a new configuration, not for ever. */
-async function whenWell(providers: Providers, clock: Clock): Promise<void> {
+/** Waits for the plugins of a new configuration, not for ever, and not when the server closes. */
+async function whenWell(providers: Providers, clock: Clock, signal: AbortSignal): Promise<void> {
   const deadline = clock.monotonic() + Math.max(providers.graceMs, reloadHealthMs.wait);
   for (;;) {
     try {
-      return await wellnessOf(providers);
+      await wellnessOf(providers);
+      return signal.throwIfAborted();
     } catch (error) {
+      signal.throwIfAborted();
       if (clock.monotonic() > deadline)
         throw new Error(`health check for new transformers failed: ${(error as Error).message}`, { cause: error });
-      await clock.sleep(reloadHealthMs.again);
+      await clock.sleep(reloadHealthMs.again, signal);
     }
   }
 }

@@ -13,6 +13,8 @@ export const seedsMax = 10_000;
 export const keyIdBytesMax = 1024;
 export const encryptedSeedBytesMax = 1024;
 export const annotationsBytesMax = 32 * 1024;
+/** What a KMS plugin says is told up to so many characters, in health checks and logs. */
+export const pluginTextMax = 1024;
 /** A seed; larger ones are used as they are. */
 export const seedBytes = 32;
 /** How long a changed configuration's plugins may take to be well before it is put into effect, at least. */

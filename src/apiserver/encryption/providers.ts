@@ -77,21 +77,10 @@ const anything = '*.*';
 /** Rejects with an Error for rules that an earlier one masks. Plugins are connected, and asked by nobody yet. */
 export async function makeProviders(configuration: EncryptionConfiguration, deps: ProviderDeps): Promise<Providers> {
   const making: Making = { deps, plugins: [], graceMs: 0 };
-  const lists = new Map<string, Prefixed[]>();
-  for (const { resources, providers } of configuration.resources) {
-    const made: Prefixed[] = [];
-    for (const provider of providers) made.push(await prefixedOf(provider, making));
-    for (const name of resources) {
-      const parsed = parseGroupResource(name);
-      for (const mask of [`*.${parsed.group}`, anything])
-        if (lists.has(mask))
-          throw new Error(
-            `resource ${JSON.stringify(groupResourceText(parsed))} is masked by earlier rule ${JSON.stringify(mask)}`,
-          );
-      const key = `${parsed.resource}.${parsed.group}`;
-      lists.set(key, [...(lists.get(key) ?? []), ...made]);
-    }
-  }
+  const lists = await listsOf(configuration, making).catch((error: unknown) => {
+    for (const plugin of making.plugins) plugin.close();
+    throw error;
+  });
   const now = (): number => deps.clock.monotonic();
   const transformers = new Map<string, Transformer>();
   const transformerOf = (resource: GroupResource): Transformer => {
@@ -107,4 +96,24 @@ export async function makeProviders(configuration: EncryptionConfiguration, deps
     return transformer;
   };
   return { transformerOf, plugins: making.plugins, graceMs: making.graceMs };
+}
+
+/** The transformers of each resource, by its name in the configuration. */
+async function listsOf({ resources: rules }: EncryptionConfiguration, making: Making): Promise<Map<string, Prefixed[]>> {
+  const lists = new Map<string, Prefixed[]>();
+  for (const { resources, providers } of rules) {
+    const made: Prefixed[] = [];
+    for (const provider of providers) made.push(await prefixedOf(provider, making));
+    for (const name of resources) {
+      const parsed = parseGroupResource(name);
+      for (const mask of [`*.${parsed.group}`, anything])
+        if (lists.has(mask))
+          throw new Error(
+            `resource ${JSON.stringify(groupResourceText(parsed))} is masked by earlier rule ${JSON.stringify(mask)}`,
+          );
+      const key = `${parsed.resource}.${parsed.group}`;
+      lists.set(key, [...(lists.get(key) ?? []), ...made]);
+    }
+  }
+  return lists;
 }

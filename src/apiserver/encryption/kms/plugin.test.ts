@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createMetrics } from '#component-base';
 import { systemClock } from '#host';
-import { seededRng, silentLogger } from '#utils';
+import { type Clock, seededRng, silentLogger } from '#utils';
 import type { Plain } from '../transformer.ts';
 import { KmsPlugin } from './plugin.ts';
 import type { KmsService } from './service.ts';
@@ -22,11 +22,11 @@ function service(decrypt?: (right: Uint8Array) => Uint8Array) {
   return { made, asked };
 }
 
-const pluginOf = (made: KmsService): KmsPlugin =>
+const pluginOf = (made: KmsService, clock: Clock = systemClock()): KmsPlugin =>
   new KmsPlugin({
     name: 'plugin',
     service: made,
-    clock: systemClock(),
+    clock,
     rng: seededRng(1),
     logger: silentLogger,
     metrics: createMetrics(),
@@ -69,4 +69,26 @@ it('a damaged or moved value does not make it ask for a seed that has opened ano
   ] as const)
     expect(() => plugin.fromStore(value, key)).toThrow('message authentication failed');
   expect(asked.decrypt).toBe(1);
+});
+
+it('a clock that is set does not end what may be written, nor prolong it', async () => {
+  const time = { now: Date.UTC(2026, 0, 1), monotonic: 0 };
+  const plugin = pluginOf(service().made, { ...systemClock(), now: () => time.now, monotonic: () => time.monotonic });
+  const write = () => plugin.toStore(Buffer.from('value'), '/a');
+  await plugin.check();
+  for (const hours of [10, -20]) {
+    time.now += hours * 3_600_000;
+    expect(write).not.toThrow();
+  }
+  time.monotonic += 180_001;
+  expect(write).toThrow('expired at 2025-12-31T13:59:59Z (current time is 2025-12-31T14:00:00Z)');
+});
+
+it.each(['healthz', 'version'] as const)('tells the beginning of a %s without end', async (field) => {
+  const { made } = service();
+  const status = async () => ({ version: 'v2', healthz: 'ok', keyId: '1', [field]: 'x'.repeat(4_000_000) });
+  const error = await pluginOf({ ...made, status })
+    .check()
+    .catch((failure: Error) => failure);
+  expect(error?.message.length).toBeLessThan(2_000);
 });

@@ -5,7 +5,7 @@ import { createHash, randomBytes } from '../../platform/crypto.ts';
 import type { Metrics } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import { aesGcm, seededGcm } from '../ciphers.ts';
-import { kmsHealthMs, kmsProbeMs, kmsWriteMs, seedBytes, seedCacheMs, seedsMax } from '../limits.ts';
+import { kmsHealthMs, kmsProbeMs, kmsWriteMs, pluginTextMax, seedBytes, seedCacheMs, seedsMax } from '../limits.ts';
 import type { Plain, Soon, Transformer } from '../transformer.ts';
 import {
   checkSource,
@@ -33,6 +33,7 @@ export interface KmsPluginOptions {
 interface Current {
   source: EncryptedSource;
   transformer: Transformer;
+  /** By the monotonic clock: a clock that is set must neither end nor prolong it. */
   expiresMs: number;
 }
 
@@ -42,6 +43,9 @@ interface KnownSeed {
   /** It has opened a value, or sealed what this server writes: the plugin gave the right one. */
   proven: boolean;
 }
+
+/** What a plugin says goes to everybody who asks for health, and into logs. */
+const short = (text: string): string => (text.length > pluginTextMax ? `${text.slice(0, pluginTextMax)}...` : text);
 
 const hashOf = (text: string): string => (text === '' ? '' : `sha256:${createHash('sha256').update(text).digest('hex')}`);
 
@@ -109,11 +113,13 @@ export class KmsPlugin implements Transformer {
   toStore(value: Uint8Array, key: string): Uint8Array {
     const current = this.#current;
     if (!current) throw new Error('got unexpected nil transformer');
-    if (this.#options.clock.now() > current.expiresMs) {
+    const { clock } = this.#options;
+    const overdueMs = clock.monotonic() - current.expiresMs;
+    if (overdueMs > 0) {
       const text = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-      const { keyId } = current.source;
+      const now = clock.now();
       throw new Error(
-        `encryptedDEKSource with keyID hash ${JSON.stringify(hashOf(keyId))} expired at ${text(current.expiresMs)} (current time is ${text(this.#options.clock.now())})`,
+        `encryptedDEKSource with keyID hash ${JSON.stringify(hashOf(current.source.keyId))} expired at ${text(now - overdueMs)} (current time is ${text(now)})`,
       );
     }
     const data = current.transformer.toStore(value, key) as Uint8Array;
@@ -203,8 +209,8 @@ export class KmsPlugin implements Transformer {
 
   async #judge({ version, healthz, keyId }: KmsStatus): Promise<string[]> {
     const problems: string[] = [];
-    if (healthz !== 'ok') problems.push(`got unexpected healthz status: ${healthz}`);
-    if (version !== 'v2' && version !== 'v2beta1') problems.push(`expected KMSv2 API version v2, got ${version}`);
+    if (healthz !== 'ok') problems.push(`got unexpected healthz status: ${short(healthz)}`);
+    if (version !== 'v2' && version !== 'v2beta1') problems.push(`expected KMSv2 API version v2, got ${short(version)}`);
     else {
       this.#version ||= version;
       if (this.#version !== version)
@@ -226,7 +232,7 @@ export class KmsPlugin implements Transformer {
   /** Keeps the seed while the plugin's key is the same, and makes another one when it is not. The problem, if there is one. */
   async #renew(keyId: string): Promise<string | undefined> {
     const { clock, rng, service } = this.#options;
-    const expiresMs = clock.now() + kmsWriteMs;
+    const expiresMs = clock.monotonic() + kmsWriteMs;
     if (this.#current?.source.keyId === keyId) {
       this.#current = { ...this.#current, expiresMs };
       return undefined;
