@@ -1,4 +1,5 @@
 // What users of a store see of a disk that is full, refuses writes, or was damaged while nobody looked.
+import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { seededRng } from '#utils';
 import { CorruptError, DiskError, NoSpaceError } from '../errors.ts';
@@ -245,6 +246,41 @@ describe('a store that was damaged while it was closed is refused by name', () =
       await again.close();
       expect(await disk.list()).toContain('store');
     }
+  });
+
+  test.each([0, 512])(
+    'either half of the marker may be damaged, each byte of it, and is whole again after a start (%d)',
+    async (half) => {
+      const { store, disk } = await open();
+      await store.txn(put('/a'));
+      await store.close();
+      const other = 512 - half;
+      for (let at = 0; at < 64; at++) {
+        for (const damaged of [half, other]) {
+          const marker = disk.contents('store');
+          marker[damaged + at] = (marker[damaged + at] ?? 0) ^ 1;
+          const again = await openOn(disk, { clock: manualClock() });
+          expect(again.rangeSync(all).count).toBe(1);
+          await again.close();
+        }
+      }
+    },
+  );
+
+  test('a store of before, whose marker is complete in one half only, survives damage of that half', async () => {
+    const { store, disk } = await open();
+    await store.txn(put('/a'));
+    await store.close();
+    const marker = disk.contents('store');
+    const slot = Buffer.from(marker.subarray(512, 576));
+    slot.writeUInt32LE(0, 12);
+    slot.writeDoubleLE(2, 16);
+    slot.writeUInt32LE(crc32(slot.subarray(0, 60)), 60);
+    slot.copy(marker, 512);
+    marker.fill(7, 0, 64);
+    const again = await openOn(disk, { clock: manualClock() });
+    expect(again.rangeSync(all).count).toBe(1);
+    await again.close();
   });
 
   test('a directory that must hold a store and is empty is no new store', async () => {

@@ -1,6 +1,6 @@
 // The file that says that a store lives here: its identity, and which file of the log is the newest one with acknowledged writes, so that
 // a log that lost its end or all of its files is never taken for a shorter or an empty one. Two slots are written in turn, in place:
-// one of them is always whole, and a full disk does not stop it.
+// one of them is always whole, and a full disk does not stop it. Once the store is complete both say so, so that either may be damaged.
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Disk, DiskFile } from './disk.ts';
@@ -20,6 +20,7 @@ export interface Marker {
 const magic = 'SAGONGST';
 const slotBytes = 512;
 const usedBytes = 64;
+const slotCount = 2;
 
 interface Slot extends Marker {
   counter: number;
@@ -48,16 +49,22 @@ function decode(slot: Buffer): Slot | undefined {
   };
 }
 
-/** `damaged`: there is a file, but none of its slots can be read. */
+/**
+ * `damaged`: there is a file, but no slot says what is so. A slot that still says that the store is being made counts only while the other one was
+ * never written, or can be read too: what is damaged may have said that it is complete.
+ */
 export async function readMarker(disk: Disk): Promise<Marker | 'damaged' | undefined> {
   const bytes = await disk.read(markerName);
-  return bytes && (newestSlot(bytes) ?? 'damaged');
+  if (!bytes) return undefined;
+  const newest = newestSlot(bytes);
+  const doubtful = newest && !newest.complete && newest.counter > 1 && slotsOf(bytes).length < slotCount;
+  return newest && !doubtful ? newest : 'damaged';
 }
 
-function newestSlot(bytes: Buffer): Slot | undefined {
-  const slots = [decode(bytes.subarray(0, slotBytes)), decode(bytes.subarray(slotBytes))].filter((slot) => slot !== undefined);
-  return slots.sort((a, b) => b.counter - a.counter)[0];
-}
+const slotsOf = (bytes: Buffer): Slot[] =>
+  [decode(bytes.subarray(0, slotBytes)), decode(bytes.subarray(slotBytes))].filter((slot) => slot !== undefined);
+
+const newestSlot = (bytes: Buffer): Slot | undefined => slotsOf(bytes).sort((a, b) => b.counter - a.counter)[0];
 
 export const newIdentity = (): string => randomBytes(16).toString('hex');
 
@@ -78,10 +85,21 @@ export class MarkerFile {
     return new MarkerFile(await disk.open(markerName), slot);
   }
 
+  /** The marker of a store that is complete; a slot that is damaged, or does not say so, is written again. */
   static async open(disk: Disk): Promise<MarkerFile | undefined> {
     const bytes = await disk.read(markerName);
     const slot = bytes && newestSlot(bytes);
-    return slot && new MarkerFile(await disk.open(markerName), slot);
+    if (!slot) return undefined;
+    const marker = new MarkerFile(await disk.open(markerName), slot);
+    const whole = slotsOf(bytes).filter(({ complete }) => complete).length === slotCount;
+    // One slot is enough to go on with: a disk that takes no writes now is told by the first write of a client.
+    if (!whole) await marker.complete().catch(() => {});
+    return marker;
+  }
+
+  /** Says in both slots that the store is complete. */
+  async complete(): Promise<void> {
+    for (let slot = 0; slot < slotCount; slot++) await this.write({ complete: true });
   }
 
   async write(change: Partial<Marker>): Promise<void> {

@@ -34,7 +34,13 @@ export async function openLog(options: OpenLogOptions): Promise<OpenedLog> {
   const found = await findStore(disk);
   const old = found.state === 'store' ? undefined : await readOldStore(disk);
   if (initial && (old || found.state === 'store')) throw new CorruptError('a snapshot can only be restored into an empty store');
-  if (found.state === 'store') return resume(options, found.recovery);
+  if (found.state === 'store') {
+    if (found.recovery.markerLost && (await readOldStore(disk)))
+      throw new CorruptError(
+        sentence(disk, 'there is a log, a store of an earlier version, and no marker that says which one counts'),
+      );
+    return resume(options, found.recovery);
+  }
   if (mustExist && !old && !initial)
     throw new CorruptError(sentence(disk, 'there was a store here, and all of its files are gone'));
   for (const file of found.state === 'unfinished' ? found.files : []) await disk.remove(file);
@@ -50,6 +56,7 @@ async function resume(options: OpenLogOptions, recovery: Recovery): Promise<Open
   const marker = recovery.markerLost
     ? await MarkerFile.create(disk, { id, newest, complete: true })
     : ((await MarkerFile.open(disk)) as MarkerFile);
+  if (recovery.markerLost) await marker.complete();
   // What cannot be removed now is found again the next time.
   for (const file of leftovers) await disk.remove(file).catch(() => {});
   const { revision, compactedRevision, historyStart, leases, changes } = contents;
@@ -68,7 +75,7 @@ async function begin(options: OpenLogOptions, contents: StoreContents, old: OldS
   const log = new SegmentLog({ ...options, marker, start });
   try {
     await log.fill(entriesOf(contents));
-    await marker.write({ complete: true });
+    await marker.complete();
   } catch (error) {
     await log.close();
     throw toStoreError(error);
