@@ -3,7 +3,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ensureDir, syncDir, systemClock } from '#host';
 import { silentLogger } from '#utils';
-import { CorruptError } from '../errors.ts';
+import { CorruptError, LockedError } from '../errors.ts';
 import { checkReadsMax, quotaBytesDefault } from '../limits.ts';
 import { aheadOf } from '../snapshot/ahead.ts';
 import { decodeSnapshot } from '../snapshot/index.ts';
@@ -102,6 +102,20 @@ export async function restoreDiskStore(path: string, snapshot: Buffer): Promise<
   const initial = aheadOf(contents, await newestIn(directory));
   await assertUnlocked(directory);
   const draft = `${directory}.moving`;
+  try {
+    await writeDraft(draft, initial);
+  } catch (error) {
+    // On a disk that is full the room is needed.
+    if (!(error instanceof LockedError)) await rm(draft, { recursive: true, force: true });
+    throw error;
+  }
+  const before = await moveAside(directory);
+  await rename(draft, directory);
+  await syncDir(dirname(directory));
+  return { snapshot: contents.revision, revision: initial.revision, before };
+}
+
+async function writeDraft(draft: string, initial: StoreContents): Promise<void> {
   await ensureDir(draft);
   const lock = await lockDirectory(draft);
   // One of an earlier try.
@@ -116,10 +130,6 @@ export async function restoreDiskStore(path: string, snapshot: Buffer): Promise<
     release: () => lock.release(),
   });
   await log.close();
-  const before = await moveAside(directory);
-  await rename(draft, directory);
-  await syncDir(dirname(directory));
-  return { snapshot: contents.revision, revision: initial.revision, before };
 }
 
 /** Rejects with LockedError while somebody has the store open. */
