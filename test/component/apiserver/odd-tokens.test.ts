@@ -158,6 +158,25 @@ describe('tokens', () => {
 describe('issuers', () => {
   const discovery = '/.well-known/openid-configuration';
 
+  it('are asked once for a forged token, whatever they answer, and never for one of a key that is known', async () => {
+    const issuer = await startIssuer([jwk(one.publicKey, { kid: 'one' })]);
+    const authenticators = await authenticatorOf(issuer);
+    const claims = { iss: issuer.url, aud: 'me', exp: seconds() + 3600, sub: 'jane' };
+    const token = (kid: string, key: KeyObject) => signed({ alg: 'RS256', kid }, { ...claims, jti: kid }, by(key));
+    const reads = async (wanted: string): Promise<number> => {
+      const before = issuer.asked.length;
+      expect(await who(authenticators, token(wanted, wanted === 'one' ? one.privateKey : stranger.privateKey))).toMatch(
+        wanted === 'one' ? 'jane' : /^refused/,
+      );
+      return issuer.asked.length - before;
+    };
+    expect(await reads('one')).toBe(1);
+    expect(await reads('unknown')).toBe(1);
+    issuer.answers['/keys'] = (response) => response.send(500, {}, 'no');
+    expect(await reads('another')).toBe(1);
+    expect(await reads('one')).toBe(0);
+  });
+
   it('may lead to another address, ten times, and only over TLS', async () => {
     const issuer = await startIssuer([jwk(one.publicKey)]);
     const document = issuer.answers[discovery];

@@ -111,24 +111,26 @@ class JwtAuthenticator implements TokenAuthenticator {
       );
   }
 
-  /** Keys that a provider replaced under the same name, or that it published broken, are read again, too. */
+  /** Keys that a provider replaced under the same name, or that it published broken, are read again, too; once for a token, however it fails. */
   async #checkSignature(token: string): Promise<void> {
     const { provider } = this;
     const options = { algorithms: [...this.#algorithms] };
-    const verify = (fresh: boolean): Promise<unknown> =>
+    const search = { read: false };
+    const verify = (): Promise<unknown> =>
       compactVerify(
         token,
         (header: JWSHeaderParameters | undefined, input: FlattenedJWSInput) =>
-          provider.keyOf(header ?? {}, input, fresh) as never,
+          provider.keyOf(header ?? {}, input, search) as never,
         options,
       ).catch((error: unknown) => {
         if (error instanceof errors.JWKSMultipleMatchingKeys) return verifyWithOne(token, error, options);
         throw error;
       });
     try {
-      await verify(false).catch((error: unknown) => {
-        if (error instanceof errors.JWSInvalid || error instanceof errors.JOSEAlgNotAllowed) throw error;
-        return verify(true);
+      await verify().catch((error: unknown) => {
+        if (search.read || error instanceof errors.JWSInvalid || error instanceof errors.JOSEAlgNotAllowed) throw error;
+        search.read = true;
+        return verify();
       });
     } catch (error) {
       const unknown = error instanceof errors.JOSEError;

@@ -60,10 +60,17 @@ export class Provider {
     return this.#keysUrl !== undefined;
   }
 
-  /** The key of a token; rejects with those that it may be when they are several, and when there is none, after the key set was read again. `fresh`: the known one did not verify it. */
-  async keyOf({ kid, ...header }: JWSHeaderParameters, token: FlattenedJWSInput, fresh = false): Promise<Awaited<FindKey>> {
+  /**
+   * The key of a token; rejects with those that it may be when they are several, and when there is none, after the key set was read again.
+   * `search.read`: the known key set does not do; set once it was read for this token, which happens at most once.
+   */
+  async keyOf(
+    { kid, ...header }: JWSHeaderParameters,
+    token: FlattenedJWSInput,
+    search: { read: boolean },
+  ): Promise<Awaited<FindKey>> {
     const named = { ...header, ...(kid !== '' && kid !== undefined && { kid }) } as never;
-    if (this.#keys && !fresh) {
+    if (this.#keys && !search.read) {
       try {
         return await this.#keys(named, token);
       } catch (error) {
@@ -71,6 +78,7 @@ export class Provider {
         // Read again below.
       }
     }
+    search.read = true;
     const keys = await this.#read();
     return keys(named, token);
   }
