@@ -2,16 +2,19 @@
 // --authentication-config and --authorization-config). A new content that does not load changes nothing and is tried again.
 import { createHash } from '../platform/crypto.ts';
 import { readText } from '../platform/files.ts';
-import { watchFile } from '#host';
+import { readYaml } from '#apimachinery/codec';
+import { nextTurn, watchFile } from '#host';
 import type { Clock, Logger } from '#utils';
 import { reloadRetryMs } from '../limits.ts';
+import { paced } from '../registry/generic/paced.ts';
+import type { ConfigurationSource } from './read.ts';
 
 export interface FollowOptions {
   path: string;
   /** Content that is in effect already. */
   loaded: string;
-  /** Puts a new content into effect, or rejects. Never called twice at once. */
-  load(text: string): Promise<void>;
+  /** Puts a new content into effect, or rejects. Never called twice at once. The content was read in turns with what the server answers meanwhile. */
+  load(source: ConfigurationSource): Promise<void>;
   /** Called after each try, for metrics. */
   onResult?(result: { error?: Error; hash: string }): void;
   clock: Clock;
@@ -37,7 +40,7 @@ export function followFile(options: FollowOptions): FollowedFile {
     const next = contentHash(text);
     if (next === hash || closed) return;
     try {
-      await options.load(text);
+      await options.load(text === '' ? text : await paced(readYaml(text), nextTurn));
       hash = next;
       options.onResult?.({ hash });
       logger.info('configuration file reloaded', { path });

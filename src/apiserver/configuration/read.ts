@@ -1,6 +1,6 @@
 // Configuration files of the apiserver (groups apiserver.config.k8s.io and those of admission plugins) from YAML or JSON text, read as strictly as upstream's codec reads them:
 // an unknown or repeated field is an error, and so is a value of another type. Pure.
-import { parseYaml } from '#apimachinery/codec';
+import { type ParsedYaml, parseYaml } from '#apimachinery/codec';
 import { parseDurationMs } from '#apimachinery/duration';
 import { quote } from '#utils';
 
@@ -95,9 +95,15 @@ class Reader {
 const wrongType = (value: unknown, path: string, type: string): Error =>
   new Error(`json: cannot unmarshal ${goKindOf(value)} into Go struct field ${path} of type ${type}`);
 
+/** The text of a file, or what the text holds where it was read before. */
+export type ConfigurationSource = string | ParsedYaml;
+
 /** Throws an Error in upstream's words for anything that does not belong into such a file. */
-export function readConfiguration<F extends Fields>(text: string, file: FileKind<F>): FieldsOf<F> & { apiVersion: string } {
-  const { value, duplicateKeys } = parseYaml(text);
+export function readConfiguration<F extends Fields>(
+  source: ConfigurationSource,
+  file: FileKind<F>,
+): FieldsOf<F> & { apiVersion: string } {
+  const { value, duplicateKeys } = typeof source === 'string' ? parseYaml(source) : source;
   const { apiVersion, kind, ...rest } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   if (typeof kind !== 'string' || kind === '') throw new Error(`Object 'Kind' is missing in '${redacted}'`);
   if (typeof apiVersion !== 'string' || apiVersion === '') throw new Error(`Object 'apiVersion' is missing in '${redacted}'`);

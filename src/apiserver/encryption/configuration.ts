@@ -1,7 +1,7 @@
 // EncryptionConfiguration (apiserver.config.k8s.io/v1): which resources are encrypted in the store, and how
 // (https://kubernetes.io/docs/tasks/administer-cluster/encrypt-data/). Pure.
 import { aggregate } from '#apimachinery/field';
-import { type FieldsOf, readConfiguration } from '../configuration/index.ts';
+import { type ConfigurationSource, type FieldsOf, readConfiguration } from '../configuration/index.ts';
 import { configurationErrors } from './validation.ts';
 
 const keys = { keys: { list: { name: 'string', secret: 'string' } } } as const;
@@ -44,12 +44,16 @@ function withDefaults(provider: ProviderConfiguration): ProviderConfiguration {
 }
 
 /** `reload`: the file is followed, which makes names of KMS plugins unique among all versions. Throws an Error in upstream's words. */
-export function parseEncryptionConfiguration(text: string, path: string, reload: boolean): EncryptionConfiguration {
-  if (text === '')
+export function parseEncryptionConfiguration(
+  source: ConfigurationSource,
+  path: string,
+  reload: boolean,
+): EncryptionConfiguration {
+  if (source === '')
     throw new Error(`error while loading file: encryption provider configuration file ${JSON.stringify(path)} is empty`);
   let read: Read;
   try {
-    read = readConfiguration(text, { kind: 'EncryptionConfiguration', versions: ['v1'], fields });
+    read = readConfiguration(source, { kind: 'EncryptionConfiguration', versions: ['v1'], fields });
   } catch (error) {
     throw new Error(
       `error decoding encryption provider configuration file ${JSON.stringify(path)}: ${(error as Error).message}`,

@@ -4,7 +4,7 @@ import { readText } from '../platform/files.ts';
 import type { HealthCheck, Metrics } from '#component-base';
 import type { Store } from '#store';
 import type { Clock, Logger, Rng } from '#utils';
-import { followFile, type FollowedFile } from '../configuration/index.ts';
+import { type ConfigurationSource, followFile, type FollowedFile } from '../configuration/index.ts';
 import { parseEncryptionConfiguration } from './configuration.ts';
 import { encryptStore, type EncryptedStore } from './encrypted-store.ts';
 import type { GroupResource } from './group-resource.ts';
@@ -68,8 +68,8 @@ export async function openEncryption({ path, reload }: EncryptionOptions, deps: 
     for (const plugin of providers.plugins) plugin.close();
   };
   const providerDeps: ProviderDeps = { ...deps, observe: transformationMetrics(metrics), onRecovered: recovered };
-  const load = async (text: string): Promise<Providers> =>
-    makeProviders(parseEncryptionConfiguration(text, path, reload), providerDeps);
+  const load = async (source: ConfigurationSource): Promise<Providers> =>
+    makeProviders(parseEncryptionConfiguration(source, path, reload), providerDeps);
 
   const text = await textOf(path);
   current = await load(text).catch((error: unknown) => {
@@ -79,7 +79,7 @@ export async function openEncryption({ path, reload }: EncryptionOptions, deps: 
   await Promise.all(current.plugins.map((plugin) => plugin.start()));
   encrypted = encryptStore({ ...deps, transformerOf: (resource) => current.transformerOf(resource) });
 
-  const replace = async (next: string): Promise<void> => {
+  const replace = async (next: ConfigurationSource): Promise<void> => {
     const providers = await load(next);
     connected.add(providers);
     try {

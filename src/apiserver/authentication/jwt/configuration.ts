@@ -1,7 +1,7 @@
 // AuthenticationConfiguration (apiserver.config.k8s.io v1, v1beta1, v1alpha1): whose tokens are believed and whom they stand for, and who
 // may come without any (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#using-authentication-configuration). Pure.
 import { aggregate } from '#apimachinery/field';
-import { type FieldsOf, readConfiguration } from '../../configuration/index.ts';
+import { type ConfigurationSource, type FieldsOf, readConfiguration } from '../../configuration/index.ts';
 import { authenticationErrors } from './validation.ts';
 
 const prefixed = { claim: 'string', prefix: 'string', expression: 'string' } as const;
@@ -46,16 +46,16 @@ export function checkAuthentication(configuration: AuthenticationConfiguration, 
 }
 
 export function parseAuthenticationConfiguration(
-  text: string,
+  source: ConfigurationSource,
   path: string,
   ownIssuers: readonly string[],
 ): AuthenticationConfiguration {
   const failed = (why: string, cause?: unknown): Error =>
     new Error(`failed to load authentication configuration from file ${JSON.stringify(path)}: ${why}`, { cause });
-  if (text === '') throw failed('empty config data');
+  if (source === '') throw failed('empty config data');
   let read: AuthenticationConfiguration;
   try {
-    read = readConfiguration(text, { kind: 'AuthenticationConfiguration', versions: ['v1', 'v1beta1', 'v1alpha1'], fields });
+    read = readConfiguration(source, { kind: 'AuthenticationConfiguration', versions: ['v1', 'v1beta1', 'v1alpha1'], fields });
   } catch (error) {
     throw failed((error as Error).message, error);
   }

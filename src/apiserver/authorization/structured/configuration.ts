@@ -1,7 +1,7 @@
 // AuthorizationConfiguration (apiserver.config.k8s.io v1, v1beta1, v1alpha1): the authorizers in order, several webhooks among them
 // (https://kubernetes.io/docs/reference/access-authn-authz/authorization/#using-configuration-file-for-authorization). Pure.
 import { aggregate } from '#apimachinery/field';
-import { type FieldsOf, readConfiguration } from '../../configuration/index.ts';
+import { type ConfigurationSource, type FieldsOf, readConfiguration } from '../../configuration/index.ts';
 import { authorizationErrors } from './validation.ts';
 
 const webhookFields = {
@@ -41,13 +41,17 @@ const withDefaults = (webhook: WebhookConfiguration): WebhookConfiguration => ({
 });
 
 /** Throws an Error in upstream's words. `must`: types that have to be there, and no other but webhooks, because they are made once. */
-export function parseAuthorizationConfiguration(text: string, path: string, must?: readonly string[]): AuthorizerConfiguration[] {
+export function parseAuthorizationConfiguration(
+  source: ConfigurationSource,
+  path: string,
+  must?: readonly string[],
+): AuthorizerConfiguration[] {
   const failed = (why: string, cause?: unknown): Error =>
     new Error(`failed to load AuthorizationConfiguration from file ${JSON.stringify(path)}: ${why}`, { cause });
-  if (text === '') throw failed('empty config data');
+  if (source === '') throw failed('empty config data');
   let read: FieldsOf<typeof fields>;
   try {
-    read = readConfiguration(text, { kind: 'AuthorizationConfiguration', versions: ['v1', 'v1beta1', 'v1alpha1'], fields });
+    read = readConfiguration(source, { kind: 'AuthorizationConfiguration', versions: ['v1', 'v1beta1', 'v1alpha1'], fields });
   } catch (error) {
     throw failed((error as Error).message, error);
   }
