@@ -23,7 +23,7 @@ export class Rounds {
     const rounds = known instanceof Rounds ? known : new Rounds(context);
     context.memory.set(plugin, rounds);
     // Somebody else changed what this plugin left behind.
-    if (context.running && rounds.#output !== outputOf(request)) rounds.#require();
+    if (context.running && rounds.#waits && rounds.#output !== outputOf(request)) rounds.#require();
     return rounds;
   }
 
@@ -43,9 +43,13 @@ export class Rounds {
     this.#invoked.add(key);
   }
 
-  /** Notes the object as it is at the end of a round. */
+  /** Notes the object as it is at the end of a round, where a part would run again if others changed it. */
   finish(request: AdmissionRequest): void {
-    this.#output = outputOf(request);
+    if (this.#waits) this.#output = outputOf(request);
+  }
+
+  get #waits(): boolean {
+    return this.#invoked.size > 0;
   }
 
   #require(): void {

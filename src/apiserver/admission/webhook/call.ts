@@ -99,6 +99,7 @@ export class WebhookCaller {
   async call(target: CallTarget, sight: Sight, mutating: boolean): Promise<AdmissionResponse> {
     const uid = this.#uuid();
     const { clientConfig, timeoutSeconds } = target;
+    await sight.request.rest?.();
     const body = JSON.stringify(reviewOf(sight, uid));
     const cancelled = sight.request.cancellation?.signal;
     let review: AdmissionReview;

@@ -91,6 +91,7 @@ class HookList<T extends AnyWebhook> {
     source: AuthorizationSource,
   ): Promise<Sight | undefined> {
     if (!matchesSelectors(this.#cluster, selectors, request)) return undefined;
+    await request.rest?.();
     const sight = await converted(sights.of(through));
     return !conditions || (await this.#check(webhook, conditions, sight, source)) ? sight : undefined;
   }

@@ -181,12 +181,15 @@ export function admit(context: WriteContext, request: AdmissionRequest): Promise
 export const validateAdmission = (context: WriteContext, request: AdmissionRequest): Promise<void> | undefined =>
   context.settings.admission.validate(request);
 
+/** Where a plugin has waited, others come before the next one: what it waited for may have been long work. */
 const run = (
   plugins: readonly AdmissionPlugin[],
   phase: 'admit' | 'validate',
   request: AdmissionRequest,
 ): Promise<void> | undefined =>
-  inTurn(plugins, (plugin) => (plugin.handles(request.operation) ? plugin[phase]?.(request) : undefined));
+  inTurn(plugins, (plugin) =>
+    plugin.handles(request.operation) ? plugin[phase]?.(request)?.then(() => request.rest?.()) : undefined,
+  );
 
 /** The mutating plugins, and all of them once more where one asked for it. */
 function admitTwice(plugins: readonly AdmissionPlugin[], request: AdmissionRequest): Promise<void> | undefined {

@@ -65,6 +65,8 @@ async function insertUnderNewName(context: WriteContext, admitted: UnknownObject
   for (let attempt = 1; ; attempt++) {
     const draft = attempt < generateNameAttemptsMax ? deepCopy(admitted) : admitted;
     draft.metadata.name = generatedName(generateName, context.settings.random.suffix());
+    const pause = context.settings.rest();
+    if (pause) await pause;
     const stored = await tryInsert(context, draft);
     if (stored) return stored;
     if (attempt >= generateNameAttemptsMax) throw generateNameConflict(context.resource, draft.metadata.name, 1);
@@ -102,9 +104,10 @@ export async function tryInsert(
   const { rest } = context.settings;
   try {
     if (!context.resource.custom) dropNulls(draft);
-    fillSystemFields(draft.metadata, context);
-    let pause = hooks.check(draft, undefined);
+    let pause = rest();
     if (pause) await pause;
+    fillSystemFields(draft.metadata, context);
+    if ((pause = hooks.check(draft, undefined))) await pause;
     if ((pause = hooks.beginCreate(draft))) await pause;
     if ((pause = rest())) await pause;
     if ((pause = hooks.judge(draft, undefined))) await pause;
