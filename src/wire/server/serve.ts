@@ -18,6 +18,7 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type Logger, silentLogger } from '#utils';
 import { Http1Request, Http1Response } from '../http/http1.ts';
+import { Http1Message } from '../http/incoming-message.ts';
 import { endAndClose } from '../http/linger.ts';
 import { Http2Request, Http2Response } from '../http/http2.ts';
 import { BodyTimeoutError, ClientGoneError, type WireRequest, type WireResponse } from '../http/types.ts';
@@ -76,6 +77,8 @@ function attachHttp1(context: Context, server: AnyServer): void {
   const emitter = server as PlainServer;
   emitter.on('request', (message: IncomingMessage, raw: ServerResponse) => {
     const { socket } = message;
+    // Node's parser stops behind such a request, and forgets what has come with it already.
+    if (message instanceof Http1Message && message.asksForUpgrade) raw.shouldKeepAlive = false;
     inTurn(raw, socket, () => {
       raw.once('close', context.connections.begin(socket));
       const { bodyTimeoutMs, stallTimeoutMs } = context.limits;
@@ -130,6 +133,7 @@ function createTlsServer(context: Context, contexts: ServerContexts, tls: Server
       enablePush: false,
     },
     ...http1Options(limits),
+    Http1IncomingMessage: Http1Message,
   });
   // Node adds its HTTP/2 compatibility layer as soon as somebody listens to 'request'; that listener is wanted for HTTP/1.1 only.
   server.removeAllListeners('newListener');
@@ -176,7 +180,7 @@ const http1Options = (limits: ServerLimits) => ({
 function createServer(context: Context): AnyServer {
   const { options, limits, contexts, connections } = context;
   const secure = contexts && options.tls ? createTlsServer(context, contexts, options.tls) : undefined;
-  const server: AnyServer = secure ?? createPlainServer(http1Options(limits));
+  const server: AnyServer = secure ?? createPlainServer({ ...http1Options(limits), IncomingMessage: Http1Message });
   // The TLS server reads these as properties and ignores the options of the same name.
   Object.assign(server, {
     maxHeaderSize: limits.headerBytesMax,
