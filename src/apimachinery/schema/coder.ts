@@ -168,6 +168,9 @@ function listCoder(element: ValueCoder, goType: string): ValueCoder {
   };
 }
 
+/** Maps that were read and hold nothing. To ask the runtime takes as long as the map is large. */
+const emptyMaps = new WeakSet<object>();
+
 function mapCoder(element: ValueCoder, goType: string): ValueCoder {
   return {
     read(value, context) {
@@ -178,9 +181,11 @@ function mapCoder(element: ValueCoder, goType: string): ValueCoder {
       const object: JsonObject = {};
       const literals = context.duplicates?.literals.get(value);
       const keys = Object.keys(value);
+      let isEmpty = true;
       for (const key of keys.length > 1 ? keys.sort() : keys) {
         const entry = value[key];
         if (entry === undefined) continue;
+        isEmpty = false;
         context.literal = literals?.get(key);
         if (!context.trusted) context.enterKey(key);
         const isNone = entry === null || (context.trusted && Array.isArray(entry) && entry.length === 0);
@@ -188,10 +193,11 @@ function mapCoder(element: ValueCoder, goType: string): ValueCoder {
         if (!context.trusted) context.leave();
       }
       for (const key of context.duplicates?.get(value) ?? []) context.duplicateField(key);
+      if (isEmpty) emptyMaps.add(object);
       return object;
     },
     zero: () => null,
-    isEmpty: (value) => Object.keys(value as object).length === 0,
+    isEmpty: (value) => emptyMaps.has(value as object),
   };
 }
 
