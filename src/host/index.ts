@@ -13,5 +13,6 @@ export { type Lock, LockHeldError, lockHolder, takeLock, withLock } from './lock
 export { openLogFile } from './log-file.ts';
 export { optimizeLater } from './optimizer.ts';
 export { bootId, goArchitecture, type OsInfo, osInfo } from './os-info.ts';
+export { paced } from './paced.ts';
 export { pauseProgram } from './pause-program.ts';
 export { onSignals, shutdownSignal, signalExitCode, type SignalName } from './signals.ts';

@@ -1,12 +1,12 @@
 // OpenAPI of other API servers (k8s.io/kube-aggregator/pkg/controllers/openapi and openapiv3): v2 is read and merged into one document; of v3
 // the index is merged, and documents are asked for where they are.
 import { createHash } from '../platform/crypto.ts';
+import { paced } from '#host';
 import type { Clock, Steps } from '#utils';
 import type { Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
 import { readingJson, writingJson } from '#apimachinery/schema';
 import { remoteOpenApiBytesMax, remoteOpenApiMs, remoteOpenApiValuesMax } from '../limits.ts';
-import { paced } from '../registry/generic/paced.ts';
 import { forward } from './forward.ts';
 import { type Headers, identityHeaders } from './identity.ts';
 import { keyedLoop } from './keyed-loop.ts';

@@ -3,10 +3,9 @@
 import { createHash } from '../platform/crypto.ts';
 import { readText } from '../platform/files.ts';
 import { readYaml } from '#apimachinery/codec';
-import { nextTurn, watchFile } from '#host';
+import { nextTurn, paced, watchFile } from '#host';
 import type { Clock, Logger } from '#utils';
 import { reloadRetryMs } from '../limits.ts';
-import { paced } from '../registry/generic/paced.ts';
 import type { ConfigurationSource } from './read.ts';
 
 export interface FollowOptions {

@@ -4,13 +4,13 @@ import { badRequest, invalidObject, requestEntityTooLarge, type StatusError, uns
 import { invalid, root } from '#apimachinery/field';
 import { apiVersionOf, parseApiVersion, readApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { decode, DecodeError, type Duplicates, jsonKind, parseJson, strictErrorsMax, TooLargeError } from '#apimachinery/schema';
+import { paced } from '#host';
 import type { Steps } from '#utils';
 import { BodyTooLargeError, type WireRequest } from '#wire';
 import type { BodyTarget, FieldValidation } from '../chain/incoming.ts';
 import { requestBodyBytesMax } from '../limits.ts';
 import { conversionProblem, isSameKind } from '../registry/generic/kind-problems.ts';
 import { keepFieldsReset } from '../registry/generic/metadata.ts';
-import { paced } from '../registry/generic/paced.ts';
 import type { Decoded, WriteSettings } from '../registry/generic/types.ts';
 
 type Encoding = 'json' | 'yaml' | 'protobuf';

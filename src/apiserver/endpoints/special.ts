@@ -4,7 +4,7 @@ import { createFieldManager } from '#apimachinery/managedfields';
 import { badRequest } from '#apimachinery/errors';
 import { apiVersionOf, formatTime, type UnknownObject } from '#apimachinery/meta';
 import { applySchemaDefaults } from '#apimachinery/schema';
-import { paced } from '../registry/generic/paced.ts';
+import { paced } from '#host';
 import type { BodyTarget, Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
 import type { SpecialRest } from '../registry/special.ts';

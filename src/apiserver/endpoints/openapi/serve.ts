@@ -4,8 +4,8 @@
 import { parseAccept } from '#apimachinery/codec';
 import { gitVersion } from '#component-base';
 import type { SchemaTable, TypeSchema } from '#apimachinery/schema';
+import { paced } from '#host';
 import type { Steps } from '#utils';
-import { paced } from '../../registry/generic/paced.ts';
 import type { RemoteApis } from '../remote-apis.ts';
 import { type Json, mergeV2 } from './merge.ts';
 import { openApiDocumentsMax } from '../../limits.ts';

@@ -1,13 +1,13 @@
 // POST of an object (k8s.io/apiserver/pkg/endpoints/handlers/create.go and registry/generic/registry/store.go, Create).
 import { alreadyExists, generateNameConflict, plainError, type StatusError } from '#apimachinery/errors';
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
+import { paced } from '#host';
 import { deepCopy } from '#utils';
 import { generateNameAttemptsMax } from '../../limits.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import { admissionOf, admit, validateAdmission } from './admit.ts';
 import { HookRun } from './hooks.ts';
 import { dedupOwners, ensureNamespace, fillSystemFields, generatedName, wipeSystemFields } from './metadata.ts';
-import { paced } from './paced.ts';
 import { beforeCreate } from './rules.ts';
 import { apiVersionText, type Door, type WriteContext } from './types.ts';
 import { dropNulls } from './values.ts';

@@ -13,10 +13,10 @@ import { formatTime, parseApiVersion, type UnknownObject } from '#apimachinery/m
 import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
 import { decode, DecodeError } from '#apimachinery/schema';
 import type { PatchType } from '#apimachinery/transport';
+import { paced } from '#host';
 import { deepCopy } from '#utils';
 import { dedupOwners, ensureName, ensureNamespace, keepFieldsReset } from './metadata.ts';
 import { admitUpdate, recordUpdate } from './put.ts';
-import { paced } from './paced.ts';
 import { appliedText, asLibraryWrites, convertedText, conversionText, goText, misnamed, nameProblem } from './patch-texts.ts';
 import { apiVersionText, type Decoded, type Door, type WriteContext, type ServedResource } from './types.ts';
 import { update, type UpdateResult } from './update.ts';

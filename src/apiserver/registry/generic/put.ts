@@ -1,9 +1,9 @@
 // PUT of an object or of one of its subresources (k8s.io/apiserver/pkg/endpoints/handlers/update.go).
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
+import { paced } from '#host';
 import { deepCopy } from '#utils';
 import { admissionOf, admit } from './admit.ts';
 import { ensureNamespace, dedupOwners, ensureName } from './metadata.ts';
-import { paced } from './paced.ts';
 import { apiVersionText, type Door, type WriteContext } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
 

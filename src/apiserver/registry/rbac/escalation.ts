@@ -3,13 +3,13 @@
 import type { ClusterRole, PolicyRule, Role, RoleBinding, RoleRef } from '#api/rbac/v1';
 import { badRequest, forbidden, notFound, plainError } from '#apimachinery/errors';
 import { asKind, type UnknownObject } from '#apimachinery/meta';
+import { paced } from '#host';
 import { quote } from '#utils';
 import { mastersGroup } from '../../authentication/users.ts';
 import { compact, TooManyGrants, uncovered } from '../../authorization/covers.ts';
 import type { RbacAuthorizer } from '../../authorization/rbac.ts';
 import type { Authorizer } from '../../authorization/types.ts';
 import type { Attributes, UserInfo } from '../../request/request.ts';
-import { paced } from '../generic/paced.ts';
 import type { HookedWrite, StorageHook } from '../generic/storage-hook.ts';
 
 const group = 'rbac.authorization.k8s.io';

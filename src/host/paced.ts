@@ -1,4 +1,4 @@
-// Long work of a write, carried out with pauses in which others go on (docs/decisions/0014-fifty-milliseconds.md).
+// Long work carried out with pauses in which others go on (docs/decisions/0014-fifty-milliseconds.md).
 import type { Steps } from '#utils';
 
 /** Runs the work and waits for `rest` between its steps. The answer is no promise where there was nothing to wait for. */
