@@ -175,8 +175,13 @@ export class Journal {
   async #replace(snapshot: unknown): Promise<void> {
     const number = this.#number + 1;
     const next = await open(journalPath(this.#dir, number), 'a', 0o600);
-    await next.sync();
-    await atomicWrite(join(this.#dir, 'snapshot'), lineOf(JSON.stringify({ number, snapshot })));
+    try {
+      await next.sync();
+      await atomicWrite(join(this.#dir, 'snapshot'), lineOf(JSON.stringify({ number, snapshot })));
+    } catch (error) {
+      await next.close();
+      throw error;
+    }
     const old = this.#file;
     this.#file = next;
     this.#bytes = 0;

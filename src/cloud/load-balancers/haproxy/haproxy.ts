@@ -1,6 +1,6 @@
 // One HAProxy, brought in line with the proxies wanted of it: started when there are some, told over its socket when only servers change, reloaded
 // without losing a connection when listeners do, ended when there are none. What an earlier process left running is taken over.
-import { type FileHandle, mkdir, open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { readFileIfExists } from '#host';
@@ -66,7 +66,6 @@ class ManagedHaproxy implements Haproxy {
   #searched = false;
   /** Nothing of it is on the machine. */
   #absent = false;
-  #folder: FileHandle | undefined;
   /** The structure of the configuration that the newest worker was started with. */
   #structure: string | undefined;
   /** What is in the configuration file. */
@@ -106,8 +105,6 @@ class ManagedHaproxy implements Haproxy {
     this.#running = undefined;
     this.#structure = undefined;
     this.#written = undefined;
-    await this.#folder?.close();
-    this.#folder = undefined;
     await rm(this.#options.dir, { recursive: true, force: true });
     this.#absent = true;
   }
@@ -133,13 +130,14 @@ class ManagedHaproxy implements Haproxy {
 
   /** Whether HAProxy now has just these servers. */
   async #changeServers(proxies: readonly Proxy[]): Promise<boolean> {
-    const path = await this.#socket(sockets.admin);
     try {
-      const states = parseServerStates(await ask(path, 'show servers state'));
-      const commands = serverCommands(proxies, states);
-      if (commands.length > 0) await tell(path, commands);
-      if (serversMatch(proxies, commands.length > 0 ? parseServerStates(await ask(path, 'show servers state')) : states))
-        return true;
+      const matching = await this.#atSocket(sockets.admin, async (path) => {
+        const states = parseServerStates(await ask(path, 'show servers state'));
+        const commands = serverCommands(proxies, states);
+        if (commands.length > 0) await tell(path, commands);
+        return serversMatch(proxies, commands.length > 0 ? parseServerStates(await ask(path, 'show servers state')) : states);
+      });
+      if (matching) return true;
       this.#options.logger.debug('HAProxy is reloaded, as it did not take all servers', { netns: this.#options.netns });
     } catch (error) {
       this.#options.logger.warn('HAProxy is reloaded, as its socket failed', { error: String(error) });
@@ -199,7 +197,7 @@ class ManagedHaproxy implements Haproxy {
     const { clock } = this.#options;
     const before = await this.#processes();
     const from = await this.#logSize();
-    await ask(await this.#socket(sockets.master), 'reload').catch(() => '');
+    await this.#atSocket(sockets.master, (path) => ask(path, 'reload')).catch(() => '');
     const deadline = clock.monotonic() + limits.reloadTimeoutMs;
     for (;;) {
       const now = await this.#processes();
@@ -232,14 +230,18 @@ class ManagedHaproxy implements Haproxy {
   }
 
   async #processes(): Promise<Processes | undefined> {
-    const answer = await ask(await this.#socket(sockets.master), 'show proc').catch(() => '');
+    const answer = await this.#atSocket(sockets.master, (path) => ask(path, 'show proc')).catch(() => '');
     return parseProcesses(answer);
   }
 
-  /** A path to a socket in the folder that is short enough for any folder. */
-  async #socket(name: string): Promise<string> {
-    this.#folder ??= await open(this.#options.dir, 'r');
-    return `/proc/self/fd/${this.#folder.fd}/${name}`;
+  /** Talks over a socket in the folder, by a path that is short enough for any folder. The folder is not kept open: who ends without `stop` leaves HAProxy to others. */
+  async #atSocket<T>(name: string, talk: (path: string) => Promise<T>): Promise<T> {
+    const folder = await open(this.#options.dir, 'r');
+    try {
+      return await talk(`/proc/self/fd/${folder.fd}/${name}`);
+    } finally {
+      await folder.close();
+    }
   }
 
   async #configOptions() {
