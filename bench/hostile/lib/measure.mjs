@@ -93,7 +93,7 @@ export async function measure(maker, attack, seconds, inside = false) {
   const watchdog = new URL('./watchdog.mjs', import.meta.url).href;
   const profile = join(told, 'profile');
   const watched = {
-    NODE_OPTIONS: `--import=${watchdog}`,
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${watchdog}`,
     SAGONG_WATCHDOG: holds,
     ...(inside && { SAGONG_WATCHDOG_PROFILE: profile }),
   };
