@@ -61,8 +61,11 @@ export class Updater {
     this.#ignored = ignored;
   }
 
-  #compare(type: VersionedType, before: JsonObject, after: JsonObject): Comparison {
-    const { added, modified, removed } = compareObjects(type.shape, type.convert(before), type.convert(after));
+  *#compare(type: VersionedType, before: JsonObject, after: JsonObject): Steps<Comparison> {
+    const [from, to] = [type.convert(before), type.convert(after)];
+    yield;
+    const { added, modified, removed } = compareObjects(type.shape, from, to);
+    yield;
     const ignored = this.#ignored;
     return { added: filter(added, ignored), modified: filter(modified, ignored), removed: filter(removed, ignored) };
   }
@@ -79,7 +82,7 @@ export class Updater {
     writer: string,
     force: boolean,
   ): Steps<Changes> {
-    const own = changes(this.#compare(type, before, after));
+    const own = changes(yield* this.#compare(type, before, after));
     const comparisons = new Map([[type.apiVersion, own]]);
     const conflicts: Conflict[] = [];
     const left = new Map<string, FieldSet>();
@@ -92,7 +95,7 @@ export class Updater {
           left.set(id, emptySet);
           continue;
         }
-        comparison = changes(this.#compare(ownerType, before, after));
+        comparison = changes(yield* this.#compare(ownerType, before, after));
         comparisons.set(owner.apiVersion, comparison);
       }
       yield;

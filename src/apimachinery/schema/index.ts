@@ -4,7 +4,7 @@ export { decode, type Decoded, type DecodeOptions, normalize } from './coder.ts'
 export { DecodeError, type Duplicates, jsonKind, TooLargeError } from './context.ts';
 export { formatGoTime, type GoTime, parseGoTime, TimeError, type TimeLayout } from './go-time.ts';
 export { jsonMembers, readingJson, type ReadingOptions, writingJson } from './json-steps.ts';
-export { type ParsedJson, parseJson } from './json-text.ts';
+export { type ParsedJson, parseJson, parsingJson } from './json-text.ts';
 export { jsonDepthMax, jsonValuesMax, strictErrorsMax } from './limits.ts';
 export { goNameOf } from './notation.ts';
 export { type SchemaFile, schemaTableOf } from './table.ts';

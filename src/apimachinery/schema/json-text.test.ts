@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DecodeError, TooLargeError } from './context.ts';
-import { parseJson } from './json-text.ts';
+import { parseJson, parsingJson } from './json-text.ts';
 
 test('any JSON text gives what JSON.parse gives', () => {
   fc.assert(
@@ -90,4 +90,14 @@ test('keys of the prototype are keys like any other', () => {
 test('equal keys without number cost no more than different ones', () => {
   const repeated = parseJson(`{${'"k":1,'.repeat(40_000)}"k":1}`, { findDuplicates: true });
   expect(repeated.duplicates?.get(repeated.value as object)).toHaveLength(40_000);
+});
+
+test('a long text is parsed and compared with its keys in steps, a short one at once', () => {
+  const steps = (count: number): number => {
+    const text = JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'x'])));
+    const work = parsingJson(text, { findDuplicates: true });
+    for (let at = 1; ; at++) if (work.next().done === true) return at;
+  };
+  expect(steps(10)).toBe(1);
+  expect(steps(40_000)).toBeGreaterThanOrEqual(3);
 });

@@ -2,7 +2,7 @@
 // JSON.parse loses: which keys an object holds twice, and how numbers that are not plain integers were written.
 import { finish, setOwn, type Steps } from '#utils';
 import { DecodeError, Duplicates, TooLargeError } from './context.ts';
-import { jsonDepthMax, jsonValuesMax } from './limits.ts';
+import { jsonDepthMax, jsonStepChars, jsonValuesMax } from './limits.ts';
 
 export interface ParsedJson {
   value: unknown;
@@ -14,17 +14,29 @@ export interface ParsedJson {
  * Throws `DecodeError` with Go's message for text that is not JSON, and `TooLargeError` for text that holds too much. The last of equal keys
  * wins.
  */
-export function parseJson(given: string, options: { findDuplicates?: boolean; valuesMax?: number } = {}): ParsedJson {
+export const parseJson = (given: string, options: ParseOptions = {}): ParsedJson => finish(parsingJson(given, options));
+
+export interface ParseOptions {
+  findDuplicates?: boolean;
+  valuesMax?: number;
+}
+
+/** `parseJson` with pauses between its passes over a long text. */
+export function* parsingJson(given: string, options: ParseOptions = {}): Steps<ParsedJson> {
   let value: unknown;
+  const isLong = given.length > jsonStepChars;
   const text = wellFormed(given);
-  const { keys, fractions } = finish(measuring(text, options.valuesMax ?? jsonValuesMax));
+  const { keys, fractions } = yield* measuring(text, options.valuesMax ?? jsonValuesMax);
+  if (isLong) yield;
   try {
     value = JSON.parse(text);
   } catch {
     new JsonReader(text).read();
     throw new DecodeError('invalid JSON');
   }
+  if (isLong) yield;
   if (!fractions && (!options.findDuplicates || countKeys(value) === keys)) return { value };
+  if (isLong) yield;
   return new JsonReader(text).read();
 }
 

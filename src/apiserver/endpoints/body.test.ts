@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { builtinSchema } from '#api';
 import type { CustomResourceDefinition } from '#api/apiextensions/v1';
 import { customResource } from '../apiextensions/custom-resource.ts';
-import { decodeBody } from './body.ts';
+import { checkNameTexts, decodeBody } from './body.ts';
 
 const target = {
   schema: builtinSchema(),
@@ -92,4 +92,16 @@ describe('an object of another version than that of the path', () => {
       'unknown field "spec.metrics"',
     ]);
   });
+});
+
+it('the keys of an object are listed only where its name is no text', () => {
+  let listed = 0;
+  const counted = (value: Record<string, unknown>): Record<string, unknown> =>
+    new Proxy(value, { ownKeys: (target) => (listed++, Reflect.ownKeys(target)) });
+  checkNameTexts(counted({ a: 1, kind: 'K', apiVersion: null }));
+  checkNameTexts(counted({}));
+  expect(listed).toBe(0);
+  const wrong = 'json: cannot unmarshal number into Go struct field .apiVersion of type string';
+  expect(() => checkNameTexts(counted({ a: 1, apiVersion: 1, kind: [] }))).toThrow(wrong);
+  expect(listed).toBeGreaterThan(0);
 });

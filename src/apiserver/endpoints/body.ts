@@ -3,7 +3,15 @@ import { openProtobuf, readProtobuf, readYaml } from '#apimachinery/codec';
 import { badRequest, invalidObject, requestEntityTooLarge, type StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
 import { apiVersionOf, parseApiVersion, readApiVersion, type UnknownObject } from '#apimachinery/meta';
-import { decode, DecodeError, type Duplicates, jsonKind, parseJson, strictErrorsMax, TooLargeError } from '#apimachinery/schema';
+import {
+  decode,
+  DecodeError,
+  type Duplicates,
+  jsonKind,
+  parsingJson,
+  strictErrorsMax,
+  TooLargeError,
+} from '#apimachinery/schema';
 import { paced } from '#host';
 import type { Steps } from '#utils';
 import { BodyTooLargeError, type WireRequest } from '#wire';
@@ -77,7 +85,7 @@ export async function parseText(
 
 function* valueOf(text: string, encoding: 'json' | 'yaml', strict: boolean): Steps<ParsedText> {
   if (encoding === 'json') {
-    const parsed = parseJson(text, { findDuplicates: strict });
+    const parsed = yield* parsingJson(text, { findDuplicates: strict });
     return { value: parsed.value, duplicates: parsed.duplicates, strictErrors: [] };
   }
   const parsed = yield* readYaml(text);
@@ -198,10 +206,12 @@ export function checkIsObject(value: unknown): void {
 
 /** Throws for the first of kind and apiVersion that is not a text; upstream reports that one. */
 export function checkNameTexts(value: Record<string, unknown>): void {
-  for (const [name, text] of Object.entries(value)) {
-    if ((name !== 'kind' && name !== 'apiVersion') || typeof text === 'string' || text === null || text === undefined) continue;
-    throw new DecodeError(`json: cannot unmarshal ${jsonKind(text)} into Go struct field .${name} of type string`);
-  }
+  const isWrong = (name: string): boolean => !['string', 'undefined'].includes(typeof value[name]) && value[name] !== null;
+  const wrong = ['kind', 'apiVersion'].filter((name) => Object.hasOwn(value, name) && isWrong(name));
+  if (wrong.length === 0) return;
+  // An object may have very many keys; they are listed only to tell which of the two comes first.
+  const [name = ''] = Object.keys(value).filter((key) => wrong.includes(key));
+  throw new DecodeError(`json: cannot unmarshal ${jsonKind(value[name])} into Go struct field .${name} of type string`);
 }
 
 function summary(bytes: Buffer): string {
