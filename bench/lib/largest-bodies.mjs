@@ -323,4 +323,210 @@ export const cases = [
       }),
     ],
   },
+  {
+    name: 'list: a label selector of 3,000 sets of values in the URL',
+    prepare: times(50, (at) =>
+      post(`${space}/configmaps`, configMap(`listed${at}`, { metadata: { name: `listed${at}`, labels: { a: 'b' } } })),
+    ),
+    requests: [
+      {
+        method: 'GET',
+        path: `${space}/configmaps?labelSelector=${encodeURIComponent(times(3_000, (at) => `a!=v${at}`).join(','))}`,
+      },
+      {
+        method: 'GET',
+        path: `${space}/configmaps?labelSelector=${encodeURIComponent(`a in (${times(5_000, (at) => `v${at}`).join(',')})`)}`,
+      },
+    ],
+  },
+  {
+    name: 'list: a field selector of 2,000 terms in the URL',
+    requests: [
+      {
+        method: 'GET',
+        path: `${space}/configmaps?fieldSelector=${encodeURIComponent(times(2_000, (at) => `metadata.name!=v${at}`).join(','))}`,
+      },
+    ],
+  },
+  {
+    name: 'review: access with a label selector of 14,000 requirements',
+    requests: [
+      post(review, {
+        spec: {
+          resourceAttributes: {
+            ...{ verb: 'list', resource: 'pods', namespace: 'default' },
+            labelSelector: { requirements: times(14_000, (at) => ({ key: `k${at}`, operator: 'In', values: ['a'] })) },
+          },
+        },
+      }),
+    ],
+  },
+  {
+    name: 'create: affinity of 10,000 terms',
+    requests: [
+      post(
+        `${space}/pods${dry}`,
+        pod({
+          affinity: {
+            podAntiAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: times(10_000, (at) => ({
+                topologyKey: 'a/b',
+                labelSelector: { matchLabels: { a: `v${at}` } },
+              })),
+            },
+          },
+        }),
+      ),
+    ],
+  },
+  {
+    name: 'create: 8,000 volumes, each mounted',
+    requests: [
+      post(
+        `${space}/pods${dry}`,
+        pod({
+          volumes: times(8_000, (at) => ({ name: `v${at}`, emptyDir: {} })),
+          containers: [
+            { name: 'c', image: 'i', volumeMounts: times(8_000, (at) => ({ name: `v${at}`, mountPath: `/m/${at}` })) },
+          ],
+        }),
+      ),
+    ],
+  },
+  {
+    name: 'create: ingress of 10,000 paths',
+    requests: [
+      post(`/apis/networking.k8s.io/v1/namespaces/default/ingresses${dry}`, {
+        metadata: { name: 'i' },
+        spec: {
+          rules: [
+            {
+              http: {
+                paths: times(10_000, (at) => ({
+                  path: `/p${at}`,
+                  pathType: 'Prefix',
+                  backend: { service: { name: 's', port: { number: 80 } } },
+                })),
+              },
+            },
+          ],
+        },
+      }),
+    ],
+  },
+  {
+    name: 'create: a job with 10,000 rules of failures',
+    requests: [
+      post(`/apis/batch/v1/namespaces/default/jobs${dry}`, {
+        metadata: { name: 'j' },
+        spec: {
+          template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
+          podFailurePolicy: {
+            rules: times(10_000, (at) => ({ action: 'Ignore', onExitCodes: { operator: 'In', values: [at + 1] } })),
+          },
+        },
+      }),
+    ],
+  },
+  {
+    name: 'create: a job with one rule of 120,000 exit codes',
+    requests: [
+      post(`/apis/batch/v1/namespaces/default/jobs${dry}`, {
+        metadata: { name: 'j' },
+        spec: {
+          template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
+          podFailurePolicy: {
+            rules: [{ action: 'Ignore', onExitCodes: { operator: 'In', values: times(120_000, (at) => 120_000 - at) } }],
+          },
+        },
+      }),
+    ],
+  },
+  {
+    name: 'create: autoscaler of 6,000 metrics',
+    requests: [
+      post(`/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers${dry}`, {
+        metadata: { name: 'h' },
+        spec: {
+          ...{ maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' } },
+          metrics: times(6_000, (at) => ({
+            type: 'Pods',
+            pods: { metric: { name: `m${at}` }, target: { type: 'AverageValue', averageValue: '1' } },
+          })),
+        },
+      }),
+    ],
+  },
+  {
+    name: 'create: quota of 30,000 resources',
+    requests: [
+      post(`${space}/resourcequotas${dry}`, {
+        metadata: { name: 'q' },
+        spec: { hard: map(30_000, (at) => [`count/r${at}.example.com`, '1']) },
+      }),
+    ],
+  },
+  {
+    name: 'create: claim of 3,000 requests with expressions',
+    requests: [
+      post(`/apis/resource.k8s.io/v1/namespaces/default/resourceclaims${dry}`, {
+        metadata: { name: 'c' },
+        spec: {
+          devices: {
+            requests: times(3_000, (at) => ({
+              name: `r${at}`,
+              exactly: { deviceClassName: 'a', selectors: [{ cel: { expression: `device.driver == "d${at}"` } }] },
+            })),
+          },
+        },
+      }),
+    ],
+  },
+  {
+    name: 'create: role of 12,000 verbs and names',
+    requests: [
+      post(`/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles${dry}`, {
+        metadata: { name: 'r' },
+        rules: [
+          {
+            apiGroups: [''],
+            resources: times(12_000, (at) => `r${at}`),
+            resourceNames: times(12_000, (at) => `n${at}`),
+            verbs: times(12_000, (at) => `v${at}`),
+          },
+        ],
+      }),
+    ],
+  },
+  {
+    name: 'create: secret of 20,000 keys in base64',
+    requests: [post(`${space}/secrets${dry}`, { metadata: { name: 's' }, data: map(20_000, (at) => [`k${at}`, 'eHh4eA==']) })],
+  },
+  {
+    name: 'apply: pod of 10,000 variables by another owner',
+    prepare: [post(`${space}/pods`, pod({ containers: [{ name: 'c', image: 'i', env: env(10_000) }] }, { name: 'owned' }))],
+    requests: [
+      patch(
+        `${space}/pods/owned?fieldManager=other&force=true&dryRun=All`,
+        {
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { name: 'owned' },
+          spec: { containers: [{ name: 'c', image: 'i', env: env(10_000) }] },
+        },
+        'application/apply-patch+yaml',
+      ),
+    ],
+  },
+  {
+    name: 'patch: 40,000 tests of one path',
+    prepare: [post(`${space}/configmaps`, configMap('tested', { data: { a: 'x' } }))],
+    requests: [
+      patch(
+        `${space}/configmaps/tested${dry}`,
+        times(40_000, () => ({ op: 'test', path: '/data/a', value: 'x' })).slice(0, 10_000),
+        'application/json-patch+json',
+      ),
+    ],
+  },
 ];
