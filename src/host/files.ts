@@ -1,8 +1,8 @@
 // Small file helpers whose point is what happens at a crash or a race: atomic replacement, private directories, change notice.
 import { randomBytes } from 'node:crypto';
 import { type FSWatcher, statSync, watch } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { mkdir, open, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { limits } from './limits.ts';
 
 export const isErrno = (error: unknown, code: string): error is NodeJS.ErrnoException =>
@@ -75,6 +75,27 @@ export async function atomicWrite(path: string, data: string | Uint8Array, optio
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/**
+ * Replaces a file that a user names: what a link leads to is replaced and the link stays, and what is no file but takes writes, as /dev/null or a pipe do,
+ * is written to and stays what it is.
+ */
+export async function replaceFile(path: string, data: string | Uint8Array, options: { mode?: number } = {}): Promise<void> {
+  const found = await stat(path).catch((error: unknown) => {
+    if (!isErrno(error, 'ENOENT')) throw error;
+    return undefined;
+  });
+  if (found && !found.isFile() && !found.isDirectory()) return writeFile(path, data);
+  await atomicWrite(await realPathOf(path), data, options);
+}
+
+/** Where the links of a path lead, whether there is something or not. */
+async function realPathOf(path: string, links = limits.linksMax): Promise<string> {
+  const target = await readlink(path).catch(() => undefined);
+  if (target === undefined) return path;
+  if (links === 0) throw Object.assign(new Error(`ELOOP: too many symbolic links, ${path}`), { code: 'ELOOP' });
+  return realPathOf(resolve(dirname(path), target), links - 1);
 }
 
 /** What identifies one state of a file; symbolic links (as in a mounted Secret) are followed. */

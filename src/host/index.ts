@@ -6,7 +6,16 @@ export { ExecError, execCommand } from './exec.ts';
 export { Descriptor, holding } from './descriptors/descriptor.ts';
 export { type InsideOptions, openInside, OutsideError } from './descriptors/inside.ts';
 export { removeTree, walkTree } from './descriptors/trees.ts';
-export { atomicWrite, ensureDir, isErrno, readFileIfExists, syncDir, type WatchFileOptions, watchFile } from './files.ts';
+export {
+  atomicWrite,
+  ensureDir,
+  isErrno,
+  readFileIfExists,
+  replaceFile,
+  syncDir,
+  type WatchFileOptions,
+  watchFile,
+} from './files.ts';
 export { boundGarbage } from './heap.ts';
 export { joinNetns, type NetnsSockets } from './netns-sockets.ts';
 export { type Lock, LockHeldError, lockHolder, takeLock, withLock } from './lock.ts';

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -48,5 +48,29 @@ describe("the user's current context", () => {
     const previous = await addUserContext(of('sagong'), env);
     await removeUserContext({ name: 'sagong', server, previous }, env);
     expect(current(first)).toBe('work');
+  });
+});
+
+describe('a kubeconfig that is no plain file', () => {
+  it('is changed where its link leads, and the link stays', async () => {
+    const { path } = await fileWith('work');
+    const link = join(dir, 'link');
+    await symlink('config', link);
+    const env = { KUBECONFIG: link };
+    const previous = await addUserContext(of('sagong'), env);
+    expect([(await lstat(link)).isSymbolicLink(), current(path)]).toEqual([true, 'sagong']);
+    await removeUserContext({ name: 'sagong', server, previous }, env);
+    expect([(await lstat(link)).isSymbolicLink(), current(path)]).toEqual([true, 'work']);
+  });
+  it('may be the link to nothing, or a device, which stays one', async () => {
+    const link = join(dir, 'link');
+    await symlink('not-there-yet', link);
+    await addUserContext(of('sagong'), { KUBECONFIG: link });
+    expect([(await lstat(link)).isSymbolicLink(), current(join(dir, 'not-there-yet'))]).toEqual([true, 'sagong']);
+    // A link to the device, in whose place a file would come were the device itself replaced.
+    const device = join(dir, 'null');
+    await symlink('/dev/null', device);
+    await addUserContext(of('sagong'), { KUBECONFIG: device });
+    expect([await readlink(device), (await stat('/dev/null')).isCharacterDevice()]).toEqual(['/dev/null', true]);
   });
 });

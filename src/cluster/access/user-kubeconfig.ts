@@ -3,13 +3,14 @@
 import { existsSync } from 'node:fs';
 import {
   emptyKubeconfig,
+  formatKubeconfig,
   type Kubeconfig,
   kubeconfigPaths,
   mergeKubeconfig,
   readKubeconfig,
   withoutContext,
-  writeKubeconfig,
 } from '#client';
+import { replaceFile } from '#host';
 
 type Env = Record<string, string | undefined>;
 
@@ -27,7 +28,7 @@ export async function addUserContext(config: Kubeconfig, env: Env): Promise<stri
   const path = targetPath(env);
   return naming(path, async () => {
     const current = existsSync(path) ? readKubeconfig(path) : emptyKubeconfig();
-    await writeKubeconfig(path, mergeKubeconfig(current, config));
+    await replaceFile(path, formatKubeconfig(mergeKubeconfig(current, config)), { mode: 0o600 });
     const before = current['current-context'];
     return before === config['current-context'] ? undefined : before;
   });
@@ -51,7 +52,7 @@ export async function removeUserContext({ name, server, previous }: ContextToRem
       if (!cluster || (server !== undefined && cluster.server !== server)) return;
       const left = withoutContext(current, name);
       const restored = current['current-context'] === name && previous !== undefined && hasContext(previous, left, env);
-      await writeKubeconfig(path, restored ? { ...left, 'current-context': previous } : left);
+      await replaceFile(path, formatKubeconfig(restored ? { ...left, 'current-context': previous } : left), { mode: 0o600 });
     });
   }
 }

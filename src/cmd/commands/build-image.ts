@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { vendorPackages } from '#cloud-provider';
 import { buildProgramImage, createProgress } from '#cluster';
 import { sagongVersion } from '#component-base';
-import { atomicWrite, systemClock } from '#host';
+import { replaceFile, systemClock } from '#host';
 import { packageFile } from '../process/program.ts';
 
 export async function runBuildImage(flags: { output: string; tag?: string; provider?: string[] }): Promise<void> {
@@ -12,6 +12,6 @@ export async function runBuildImage(flags: { output: string; tag?: string; provi
   const packageRoot = dirname(packageFile('package.json'));
   const progress = createProgress(process.stdout, systemClock());
   await progress.step(`image ${tag} in ${output}`, async () =>
-    atomicWrite(output, buildProgramImage({ reference: tag, packageRoot, providers }), { mode: 0o644 }),
+    replaceFile(output, buildProgramImage({ reference: tag, packageRoot, providers }), { mode: 0o644 }),
   );
 }
