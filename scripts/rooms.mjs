@@ -1,5 +1,5 @@
 // The room table of docs/architecture.md as data: which folder under src/ may import which, and which may touch Node.
-// Read by the lint rule (scripts/lint/rooms-rule.mjs) and by the tidy test (test/tidy). `pure` rooms may use no `node:*` module and no
+// Read by the lint rule (scripts/lint/plugin.mjs) and by the tidy test (test/tidy). `pure` rooms may use no `node:*` module and no
 // ambient time, randomness, timers, console or process.
 
 /** @typedef {{ pure?: boolean, imports: string[] }} Room */

@@ -62,6 +62,13 @@ function proseProblem({ text, exported }: DocComment): string | undefined {
   return undefined;
 }
 
+/** Files of this project that comments of a text name, as far below a folder as they say. */
+const filesNamedIn = (text: string): string[] =>
+  text.split('\n').flatMap((line) => {
+    const [comment = ''] = /(?:^|\s)\/\/ .*|^\s*\/?\*.*/.exec(line) ?? [];
+    return [...comment.matchAll(/(?<![\w./*-])(?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:ts|mjs)\b/g)].map(([name]) => name);
+  });
+
 const problemsIn = (text: string): (string | undefined)[] => docCommentsOf(text).map(proseProblem);
 
 describe('doc comments', () => {
@@ -76,6 +83,20 @@ describe('doc comments', () => {
     );
     expect(wrong).toEqual([]);
     expect(seen).toBeGreaterThan(9_000);
+  });
+
+  it('name files that are there', () => {
+    const folders = ['src', 'providers', 'scripts', 'test', 'bench', 'bin', 'spec'];
+    const there = folders.flatMap((folder) => walk(join(root, folder)).map((path) => `/${relative(root, path)}`));
+    const exists = (name: string): boolean => there.some((path) => path.endsWith(`/${name}`));
+    const gone = files.flatMap((path) =>
+      filesNamedIn(readFileSync(path, 'utf8')).flatMap((name) => (exists(name) ? [] : [`${relative(root, path)}: ${name}`])),
+    );
+    expect(gone).toEqual([]);
+    expect(filesNamedIn('// Read by a/b-c.ts, see https://x.io/y.ts.\nconst d = "e.ts";\n/** `f.test.ts` tests it. */')).toEqual([
+      'a/b-c.ts',
+      'f.test.ts',
+    ]);
   });
 
   it('that are not are found', () => {
