@@ -1,17 +1,24 @@
-// docs/contributing.md, "I want to add a control loop": one definition says what its keys name, its rights, its watches, its action and its decision. This
-// test follows the recipe and runs the loop.
-import { expect, test } from 'vitest';
+// docs/contributing.md, "I want to add a control loop": a folder whose definition is pure, what asks and acts beside it, and its name in the list. This test
+// follows the recipe in a copy of the room and runs the loop.
+import { afterAll, expect, test } from 'vitest';
+import type { ConfigMap } from '#api/core/v1';
+import { configMaps } from '#controller-runtime/platform';
+import type * as controllers from '#controllers';
+import { startWorld } from '../controllers-world.ts';
+import { importing, replacing, treeWith } from './tree.ts';
+
+/** The folder that a contributor writes. The type of an action's input holds on both sides. */
+const definition = `// Counts the words of ConfigMaps that have a text.
 import type { ConfigMap } from '#api/core/v1';
 import { splitKey } from '#apimachinery/meta';
 import { action, defineController, ownKey, watch } from '#controller-runtime';
-import { configMaps, mergePatch } from '#controller-runtime/platform';
+import { configMaps } from '#controller-runtime/platform';
 import { allow } from '#controller-runtime/workload';
-import { startWorld } from '../controllers-world.ts';
+import { counted } from './actions.ts';
 
-/** Measures something outside the apiserver; the type of its input holds on both sides. */
 const measure = action<{ configMap: ConfigMap; words: string[] }>('measure');
 
-const wordCounter = defineController<ConfigMap | undefined>({
+export const wordCounterController = defineController<ConfigMap | undefined>({
   name: 'word-counter-controller',
   for: configMaps,
   concurrency: { flag: 'concurrent-word-counter-syncs', default: 2 },
@@ -26,15 +33,33 @@ const wordCounter = defineController<ConfigMap | undefined>({
     if (!configMap || text === undefined || configMap.metadata.labels?.['words']) return { effects: [] };
     return { effects: [measure.on({ configMap, words: text.split(' ') })], because: 'Its words are not counted yet.' };
   },
-  actions: () => [
-    measure.by(async ({ configMap, words }) => ({
-      effects: [mergePatch(configMaps, configMap, { metadata: { labels: { words: String(words.length) } } })],
-    })),
-  ],
+  actions: () => [measure.by(({ configMap, words }) => counted(configMap, words))],
 });
+`;
+const actions = `// Measures something outside the apiserver.
+import type { ConfigMap } from '#api/core/v1';
+import type { Plan } from '#controller-runtime';
+import { configMaps, mergePatch } from '#controller-runtime/platform';
 
-test('a loop is one definition: it acts, and explains itself by resource and name', async () => {
-  const world = await startWorld([wordCounter]);
+export async function counted(configMap: ConfigMap, words: readonly string[]): Promise<Plan> {
+  return { effects: [mergePatch(configMaps, configMap, { metadata: { labels: { words: String(words.length) } } })] };
+}
+`;
+const tree = treeWith('controllers', {
+  'wordcounter/index.ts': definition,
+  'wordcounter/actions.ts': actions,
+  'index.ts': importing(
+    "import { wordCounterController } from './wordcounter/index.ts';",
+    replacing('  tokenCleaner,\n', '  tokenCleaner,\n  wordCounterController,\n'),
+  ),
+});
+afterAll(() => tree.remove());
+
+test('a loop is one folder and its name: it acts, and explains itself by resource and name', async () => {
+  const { createControllers, defaultControllersConfig } = await tree.load<typeof controllers>('index.ts');
+  const loop = createControllers(defaultControllersConfig).find(({ name }) => name === 'word-counter-controller');
+  if (!loop) throw new Error('the loop is not in the list');
+  const world = await startWorld([loop]);
   try {
     await world.create(configMaps, { metadata: { name: 'poem' }, data: { text: 'one two three' } } as ConfigMap);
     const words = await world.until('counting', async () => {

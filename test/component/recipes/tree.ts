@@ -1,9 +1,10 @@
 // A copy of the sources in which a test follows a recipe of docs/contributing.md: one room copied, every other one linked, and the files changed
-// that the recipe names.
+// that the recipe names. What a recipe writes has to keep the rules that test/tidy holds the tree to.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { impurities, importProblem, specifiersOf } from '../../../scripts/lint/room-imports.mjs';
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -31,6 +32,15 @@ export const importing =
   (text: string): string =>
     others.reduce((now, edit) => edit(now), replacing(/^import /m, `${line}\nimport `)(text));
 
+/** Throws an Error where a file, by its path below `src`, breaks a rule of rooms or of pure code. */
+function assertRules(file: string, text: string): void {
+  const problems = [
+    ...specifiersOf(text).flatMap((specifier) => importProblem(file, specifier, text) ?? []),
+    ...impurities(file, text).map(([line, why]) => `${line}: ${why}`),
+  ];
+  if (problems.length > 0) throw new Error(`the recipe breaks rules in ${file}: ${problems.join('; ')}`);
+}
+
 /** `edits` are by path below the room. */
 export function treeWith(room: string, edits: Readonly<Record<string, Edit>>): Tree {
   const root = mkdtempSync(join(tmpdir(), 'sagong-recipe-'));
@@ -45,7 +55,9 @@ export function treeWith(room: string, edits: Readonly<Record<string, Edit>>): T
   for (const [path, edit] of Object.entries(edits)) {
     const file = join(copy, path);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, typeof edit === 'string' ? edit : edit(readFileSync(file, 'utf8')));
+    const text = typeof edit === 'string' ? edit : edit(readFileSync(file, 'utf8'));
+    assertRules(join(room, path), text);
+    writeFileSync(file, text);
   }
   return {
     load: (path) => import(/* @vite-ignore */ join(copy, path)),
