@@ -27,22 +27,6 @@ export function definitionOf(spec: crd.CustomResourceDefinitionSpec): Definition
   return { spec, common, versions };
 }
 
-/** The versions of a definition as Go prints upstream's internal type in messages. */
-export const printedVersions = ({ spec, versions }: Definition): unknown =>
-  spec.versions === undefined || spec.versions === null
-    ? null
-    : versions.map((version) => ({
-        Name: version.name ?? '',
-        Served: version.served ?? false,
-        Storage: version.storage ?? false,
-        Deprecated: version.deprecated ?? false,
-        DeprecationWarning: version.deprecationWarning ?? null,
-        Schema: version.schema ?? null,
-        Subresources: version.subresources ?? null,
-        AdditionalPrinterColumns: version.additionalPrinterColumns ?? null,
-        SelectableFields: version.selectableFields ?? null,
-      }));
-
 export const storageVersion = (spec: crd.CustomResourceDefinitionSpec | undefined): string | undefined =>
   spec?.versions?.find(({ storage }) => storage)?.name;
 

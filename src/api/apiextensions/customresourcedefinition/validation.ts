@@ -8,10 +8,11 @@ import { validateClientConfig } from '../../admissionregistration/common/client-
 import { semanticEqual } from '../../common/equality.ts';
 import { immutable } from '../../common/immutable.ts';
 import { collect, isEmpty, type Report } from '../../common/report.ts';
-import { type Definition, definitionOf, printedVersions, walkSchema } from './definition.ts';
+import { type Definition, definitionOf, walkSchema } from './definition.ts';
 import { resolveFieldPath } from '../common/field-path.ts';
 import { validateDefaults } from './defaults.ts';
 import { deprecationWarningBytesMax, patternWorkUnits, selectableFieldsMax } from './limits.ts';
+import { printedVersions } from './printed.ts';
 import { validateRules } from './rules.ts';
 import { validateSchema } from './schema-rules.ts';
 import { structuralErrors, unsupportedPart } from './structural.ts';
@@ -215,9 +216,10 @@ function validateVersions(run: Run, definition: Definition): void {
     validateSelectableFields(report, fieldsPath, selectableFields, schema?.openAPIV3Schema, alone);
   });
   const names = versions.map(({ name }) => name);
-  if (new Set(names).size < names.length) report.invalid(at, printedVersions(definition), 'must contain unique version names');
+  const printed = isEmpty(definition.spec.versions) ? (definition.spec.versions ?? null) : printedVersions(versions);
+  if (new Set(names).size < names.length) report.invalid(at, printed, 'must contain unique version names');
   if (versions.filter(({ storage }) => storage).length !== 1) {
-    report.invalid(at, printedVersions(definition), 'must have exactly one version marked as storage version');
+    report.invalid(at, printed, 'must have exactly one version marked as storage version');
   }
   const first = names[0];
   if (first) validateLabel(report, path.child('version'), first);
