@@ -102,6 +102,8 @@ export interface ScaleMapping<T extends KubeObject> {
   setSpecReplicas(draft: T, replicas: number): void;
   /** Where the number is kept; absent: spec.replicas. */
   specReplicasPath?: readonly string[];
+  /** The same of every version of a custom resource, by its apiVersion; undefined where the version has no scale. */
+  replicasPaths?: ReadonlyMap<string, readonly string[] | undefined>;
   statusReplicas(object: T): number;
   /** Selector in string form, for scale.status.selector. */
   selector(object: T): string;

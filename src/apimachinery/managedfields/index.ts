@@ -4,4 +4,4 @@ export type { FieldManager, FieldManagerOptions, Writer } from './manager.ts';
 export { atOnce, createFieldManager } from './manager.ts';
 export { ConfigurationProblem, layOver } from './configuration.ts';
 export { ForeignValue } from './validate.ts';
-export { parentManagers, scaleManagers } from './scale.ts';
+export { parentManagers, type ReplicasPaths, scaleManagers } from './scale.ts';

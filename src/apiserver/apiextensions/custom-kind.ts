@@ -27,7 +27,19 @@ function numberAt(object: unknown, path: string): number | undefined {
   return typeof value === 'number' ? Number(BigInt.asIntN(32, BigInt(value))) : undefined;
 }
 
-function scaleOf({ subresources }: CustomResourceDefinitionVersion): ScaleMapping<KubeObject> | undefined {
+/** Where each version keeps the number of replicas, served or not. */
+const replicasPathsOf = ({ spec: { group, versions } }: CustomResourceDefinition): ScaleMapping<KubeObject>['replicasPaths'] =>
+  new Map(
+    versions.map(({ name, subresources }) => {
+      const path = subresources?.scale?.specReplicasPath;
+      return [`${group}/${name}`, path === undefined ? undefined : (parsePath(path) ?? []).map(String)];
+    }),
+  );
+
+function scaleOf(
+  crd: CustomResourceDefinition,
+  { subresources }: CustomResourceDefinitionVersion,
+): ScaleMapping<KubeObject> | undefined {
   const scale = subresources?.scale;
   if (!scale) return undefined;
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale;
@@ -36,6 +48,7 @@ function scaleOf({ subresources }: CustomResourceDefinitionVersion): ScaleMappin
     specReplicas: (object) => numberAt(object, specReplicasPath),
     setSpecReplicas: (draft, replicas) => setAt(draft as UnknownObject, spec, replicas),
     specReplicasPath: spec.map(String),
+    replicasPaths: replicasPathsOf(crd),
     statusReplicas: (object) => numberAt(object, statusReplicasPath) ?? 0,
     selector: (object) => (labelSelectorPath ? String(readAt(object, labelSelectorPath, 'string') ?? '') : ''),
   };
@@ -68,7 +81,7 @@ export function customKind(
   schema: JSONSchemaProps,
 ): KindDefinition<KubeObject> {
   const hasStatus = version.subresources?.status !== undefined;
-  const scale = scaleOf(version);
+  const scale = scaleOf(crd, version);
   const fields = (version.selectableFields ?? []).map(({ jsonPath }) => ({
     name: jsonPath.replace(/^\./, ''),
     steps: parsePath(jsonPath) ?? [],

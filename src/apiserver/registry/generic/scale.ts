@@ -1,7 +1,7 @@
 // The `scale` subresource (autoscaling/v1 Scale): a narrow view of a workload through which only the number of replicas can be changed.
 import { badRequest, conflict, invalidObject, modifiedMessage, notFound, plainError } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
-import { parentManagers, scaleManagers } from '#apimachinery/managedfields';
+import { parentManagers, type ReplicasPaths, scaleManagers } from '#apimachinery/managedfields';
 import type { UnknownObject } from '#apimachinery/meta';
 import { deepCopy } from '#utils';
 import type { StoredObject } from '../../storage/stored-object.ts';
@@ -38,8 +38,17 @@ export function scaleOf(context: WriteContext, object: UnknownObject): UnknownOb
   } as UnknownObject;
 }
 
-const replicasPath = ({ specReplicasPath }: ReturnType<typeof mapping>): readonly string[] =>
-  specReplicasPath ?? ['spec', 'replicas'];
+/** Versions in which workloads were served once: objects may still name them among their managers. */
+const elderVersions: Readonly<Record<string, readonly string[]>> = { apps: ['apps/v1beta1', 'apps/v1beta2'] };
+
+/** Where each version of the resource keeps the number of replicas. */
+function replicasPaths(context: WriteContext): ReplicasPaths {
+  const known = mapping(context).replicasPaths;
+  if (known) return known;
+  const { resource } = context;
+  const versions = [apiVersionText(resource), ...(elderVersions[resource.group] ?? [])];
+  return new Map(versions.map((version) => [version, ['spec', 'replicas']]));
+}
 
 /** Stands in the Scale for a number that a custom resource lacks: a write has to say one. */
 const noReplicas = -2_147_483_648;
@@ -48,7 +57,7 @@ const noReplicas = -2_147_483_648;
 function scaleWithManagers(context: WriteContext, live: UnknownObject): UnknownObject {
   const scale = scaleOf(context, live);
   if (mapping(context).specReplicas(live) === undefined) scale['spec'] = { replicas: noReplicas };
-  const managedFields = scaleManagers(live.metadata.managedFields, replicasPath(mapping(context)), scaleApiVersion);
+  const managedFields = scaleManagers(live.metadata.managedFields, replicasPaths(context), scaleApiVersion);
   return managedFields ? { ...scale, metadata: { ...scale.metadata, managedFields } } : scale;
 }
 
@@ -71,8 +80,8 @@ export async function updateScale(context: WriteContext, next: (current: Unknown
       checkScale(context, wanted, current);
       const draft = deepCopy(object);
       scale.setSpecReplicas(draft, replicasOf(wanted));
-      const path = replicasPath(scale);
-      const managedFields = parentManagers(object.metadata.managedFields, sent, path, apiVersionText(resource));
+      const paths = replicasPaths(context);
+      const managedFields = parentManagers(object.metadata.managedFields, sent, paths, apiVersionText(resource));
       if (managedFields) draft.metadata.managedFields = managedFields;
       else delete draft.metadata.managedFields;
       return resource.toStorage(draft);
