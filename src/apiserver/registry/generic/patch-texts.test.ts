@@ -31,6 +31,14 @@ test('values of a JSON patch stay as written', () => {
   expect(JSON.stringify(asLibraryWrites(jsonPatch(current, body), current, body))).toContain('"data":{"z":"1","a":"2"}');
 });
 
+test('a custom resource is written sorted', () => {
+  const current = { kind: 'Thing', apiVersion: 'a/v1', metadata: { uid: 'u', name: 'a' }, spec: { b: { z: 1, y: 2 }, a: 1 } };
+  const body = { spec: { more: { z: 1, a: 2 } } };
+  expect(JSON.stringify(asLibraryWrites(mergePatch(current, body), current, body, true))).toBe(
+    '{"apiVersion":"a/v1","kind":"Thing","metadata":{"name":"a","uid":"u"},"spec":{"a":1,"b":{"y":2,"z":1},"more":{"a":2,"z":1}}}',
+  );
+});
+
 test.each([
   ['string', 'int32', 'int32', 'unrecognized type: int32'],
   ['number', 'string', 'string', 'cannot convert int64 to string'],

@@ -11,8 +11,12 @@ import { apiVersionText, type ServedResource } from './types.ts';
  * The result as evanphx/json-patch writes it: an object that the patch reached into has its keys sorted, one that came along whole (from the
  * object before, or as a value of the patch) stays as it was.
  */
-export function asLibraryWrites(patched: unknown, current: unknown, body: unknown): unknown {
+export function asLibraryWrites(patched: unknown, current: unknown, body: unknown, sorted = false): unknown {
   const whole = new Set<object>();
+  if (sorted) {
+    gather(body, whole);
+    return rewritten(patched, whole);
+  }
   for (const from of [current, body]) gather(from, whole);
   const shown = inGoOrder(patched, current);
   if (shown !== patched) gather(shown.metadata, whole);

@@ -81,8 +81,7 @@ async function readPatched(
   current: UnknownObject,
   patched: unknown,
 ): Promise<UnknownObject> {
-  const refuse = (why: string, mismatch?: DecodeError['mismatch']): StatusError =>
-    refusedPatch(request, current, patched, why, mismatch);
+  const refuse = refusing(context.resource, request, current, patched);
   const { rest } = context.settings;
   const read = decodePatched(context, request, current, patched);
   let pause = rest();
@@ -119,7 +118,7 @@ export function strictProblems(
 /** What is unknown in the result, in the order upstream reads it. */
 function strictlyRead(resource: ServedResource, request: PatchRequest, current: UnknownObject, patched: unknown): string[] {
   if (isStrategic(request)) return read(resource, patched, true).strictErrors.sort();
-  return read(resource, asLibraryWrites(patched, current, request.body), true).strictErrors;
+  return read(resource, asLibraryWrites(patched, current, request.body, resource.custom), true).strictErrors;
 }
 
 const isStrategic = ({ type }: PatchRequest): boolean => type === 'application/strategic-merge-patch+json';
@@ -132,17 +131,22 @@ const refusal = (shown: string, why: string): StatusError =>
  * it was read into, with the type errors of upstream's converter.
  */
 export function refusedPatch(
-  request: Pick<PatchRequest, 'type' | 'body'>,
+  request: Pick<PatchRequest, 'type' | 'body'> & { sorted?: boolean },
   current: UnknownObject,
   patched: unknown,
   why: string,
   mismatch?: DecodeError['mismatch'],
 ): StatusError {
-  const { type, body } = request;
+  const { type, body, sorted } = request;
   if (type !== 'application/strategic-merge-patch+json')
-    return refusal(JSON.stringify(asLibraryWrites(patched, current, body)), why);
+    return refusal(JSON.stringify(asLibraryWrites(patched, current, body, sorted)), why);
   return refusal(goText(body), mismatch === undefined ? convertedText(why) : conversionText(mismatch));
 }
+
+const refusing =
+  ({ custom }: ServedResource, request: PatchRequest, current: UnknownObject, patched: unknown) =>
+  (why: string, mismatch?: DecodeError['mismatch']): StatusError =>
+    refusedPatch({ ...request, sorted: custom }, current, patched, why, mismatch);
 
 function decodePatched(
   { resource, target }: WriteContext,
@@ -150,12 +154,11 @@ function decodePatched(
   current: UnknownObject,
   patched: unknown,
 ): { object: UnknownObject; strictErrors: string[] } {
-  const refuse = (why: string, mismatch?: DecodeError['mismatch']): StatusError =>
-    refusedPatch(request, current, patched, why, mismatch);
+  const refuse = refusing(resource, request, current, patched);
   if (typeof patched !== 'object' || patched === null || Array.isArray(patched))
     throw refuse('the patch does not yield an object');
   // A strategic patch is read into the type that the path names, whatever it calls itself.
-  const shown = (): string => JSON.stringify(asLibraryWrites(patched, current, request.body));
+  const shown = (): string => JSON.stringify(asLibraryWrites(patched, current, request.body, resource.custom));
   const problem = isStrategic(request) ? undefined : nameProblem(resource, patched, shown);
   if (problem !== undefined) throw refuse(problem);
   try {
