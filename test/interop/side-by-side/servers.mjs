@@ -11,7 +11,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = resolve(fileURLToPath(import.meta.url), '..', '..', '..', '..');
-const readyTimeoutMs = 120_000;
+const readyTimeoutMs = 600_000;
 const requestTimeoutMs = 20_000;
 
 async function freePort() {
