@@ -100,8 +100,7 @@ export const inner = {
     },
   },
   kubelet: {
-    // The node as a whole, which its server, its statistics and static pods look at.
-    shared: ['limits.ts', 'options.ts', 'events.ts', 'kubelet.ts'],
+    shared: ['limits.ts', 'options.ts', 'events.ts'],
     folders: {
       container: [],
       env: ['container'],
@@ -122,7 +121,7 @@ export const inner = {
       runtime: ['container', 'cgroups', 'env', 'logs', 'network', 'node', 'probes', 'stats', 'volumes'],
       workers: ['container', 'pod', 'node', 'probes', 'hooks', 'eviction', 'images', 'status'],
       housekeeping: ['container', 'node', 'eviction', 'images', 'stats', 'volumes', 'workers'],
-      server: ['container', 'logs', 'node', 'runtime', 'stats'],
+      server: ['cgroups', 'container', 'logs', 'node', 'runtime', 'stats'],
       config: ['eviction', 'node', 'server', 'workers'],
       'test-support': ['*'],
     },

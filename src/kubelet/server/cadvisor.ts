@@ -3,7 +3,7 @@
 import type { Pod } from '#api/core/v1';
 import { createMetrics, gitVersion, type Metrics } from '#component-base';
 import { findContainer } from '#component-helpers/pod';
-import type { Kubelet } from '../kubelet.ts';
+import type { ServedKubelet } from './served.ts';
 import type { Machine } from '../node/status.ts';
 import { containerResources } from '../runtime/containerd/resources.ts';
 import { type CgroupReading, descriptorsOf, interfacesOf, processesOf, readCgroup } from '../stats/cgroup-reading.ts';
@@ -158,7 +158,7 @@ function machineMetrics(metrics: Metrics, { cpuMillis, memoryBytes, kernelVersio
   gauge('container_scrape_error', '1 if there was an error while getting container metrics, 0 otherwise')(0);
 }
 
-export async function cadvisorMetrics(kubelet: Kubelet): Promise<string> {
+export async function cadvisorMetrics(kubelet: ServedKubelet): Promise<string> {
   const metrics = createMetrics();
   const { parts, workers } = kubelet;
   const machine = await parts.machine();

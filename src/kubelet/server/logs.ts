@@ -1,6 +1,6 @@
 // GET /containerLogs/{namespace}/{pod}/{container} (PodLogOptions in the query).
 import type { WireRequest, WireResponse } from '#wire';
-import type { Kubelet } from '../kubelet.ts';
+import type { ServedKubelet } from './served.ts';
 import { type LogRequest, streamLog } from '../logs/stream.ts';
 import { findPod, logContainerId, RequestError, statusOf } from './lookup.ts';
 
@@ -34,7 +34,7 @@ function logRequest(query: URLSearchParams, now: number): LogRequest {
 }
 
 export async function serveLogs(
-  kubelet: Kubelet,
+  kubelet: ServedKubelet,
   [namespace = '', name = '', container = '']: readonly string[],
   request: WireRequest,
   response: WireResponse,

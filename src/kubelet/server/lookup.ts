@@ -2,7 +2,7 @@
 import type { ContainerStatus, Pod, PodStatus } from '#api/core/v1';
 import { findContainer } from '#component-helpers/pod';
 import { quote } from '#utils';
-import type { Kubelet } from '../kubelet.ts';
+import type { ServedKubelet } from './served.ts';
 
 /** A refusal with its HTTP status. */
 export class RequestError extends Error {
@@ -15,7 +15,7 @@ export class RequestError extends Error {
 }
 
 /** The pod by name, and by uid where the path has one. Throws 404. */
-export function findPod(kubelet: Kubelet, namespace: string, name: string, uid = ''): Pod {
+export function findPod(kubelet: ServedKubelet, namespace: string, name: string, uid = ''): Pod {
   const pod = kubelet.workers
     .pods()
     .find(({ metadata }) => metadata.namespace === namespace && metadata.name === name && (uid === '' || metadata.uid === uid));
@@ -25,7 +25,7 @@ export function findPod(kubelet: Kubelet, namespace: string, name: string, uid =
   return found;
 }
 
-export const statusOf = (kubelet: Kubelet, pod: Pod): PodStatus =>
+export const statusOf = (kubelet: ServedKubelet, pod: Pod): PodStatus =>
   kubelet.statuses.get(pod.metadata.uid ?? '') ?? pod.status ?? {};
 
 export const containerStatusOf = (status: PodStatus, name: string): ContainerStatus | undefined =>

@@ -1,13 +1,13 @@
 // GET /metrics and /metrics/resource (upstream pkg/kubelet/metrics, collectors/resource_metrics.go): what metrics-server and scrapers read.
 import { buildInfo, createMetrics, type Metrics } from '#component-base';
 import type { ContainerRecord, PodRecord } from '../container/types.ts';
-import type { Kubelet } from '../kubelet.ts';
+import type { ServedKubelet } from './served.ts';
 import type { ContainerUsage } from '../container/runtime.ts';
 import { usageOfNode } from '../stats/node-usage.ts';
 import type { MountedVolume } from '../container/volume.ts';
 
 /** The kubelet's own metrics, gathered when asked for. */
-export async function kubeletMetrics(kubelet: Kubelet): Promise<string> {
+export async function kubeletMetrics(kubelet: ServedKubelet): Promise<string> {
   const metrics = createMetrics();
   const { runtime } = kubelet.parts;
   const records = await runtime.list();
@@ -29,7 +29,7 @@ export async function kubeletMetrics(kubelet: Kubelet): Promise<string> {
 /** The metrics of volumes of claims (upstream pkg/kubelet/metrics/collectors/volume_stats.go). A volume that several pods use is counted once. */
 async function volumeMetrics(
   metrics: Metrics,
-  { parts: { volumePaths } }: Kubelet,
+  { parts: { volumePaths } }: ServedKubelet,
   records: readonly PodRecord[],
 ): Promise<void> {
   const gauge = gauges(metrics);
@@ -86,7 +86,7 @@ export interface Measured {
 }
 
 /** The running containers and what they use. */
-export async function measure({ parts: { runtime } }: Kubelet): Promise<Measured[]> {
+export async function measure({ parts: { runtime } }: ServedKubelet): Promise<Measured[]> {
   const used = await runtime.usage();
   return (await runtime.list()).flatMap((record) =>
     record.containers.flatMap((container) => {
@@ -120,7 +120,7 @@ function podMetrics(metrics: Metrics, measured: readonly Measured[]): void {
 }
 
 /** The text of GET /metrics/resource, which metrics-server reads. */
-export async function resourceMetrics(kubelet: Kubelet): Promise<string> {
+export async function resourceMetrics(kubelet: ServedKubelet): Promise<string> {
   const metrics = createMetrics();
   podMetrics(metrics, await measure(kubelet));
   const node = await usageOfNode(kubelet.parts.runtime, kubelet.parts.clock);

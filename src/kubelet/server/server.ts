@@ -13,7 +13,7 @@ import {
   type WireServer,
   type WireUpgrade,
 } from '#wire';
-import type { Kubelet } from '../kubelet.ts';
+import type { ServedKubelet } from './served.ts';
 import { type AuthOptions, KubeletAuth } from './auth.ts';
 import { findPod, RequestError, runningContainerId, statusOf } from './lookup.ts';
 import { serveLogs } from './logs.ts';
@@ -41,10 +41,10 @@ const text = Object.freeze({ 'content-type': 'text/plain; charset=utf-8' });
 const podList = (items: readonly Pod[]): string => JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
 
 /** The pods the kubelet knows, with the status it would report. */
-const knownPods = (kubelet: Kubelet): Pod[] =>
+const knownPods = (kubelet: ServedKubelet): Pod[] =>
   kubelet.workers.pods().map((pod) => ({ ...pod, apiVersion: 'v1', kind: 'Pod', status: statusOf(kubelet, pod) }));
 
-async function runningPods(kubelet: Kubelet): Promise<Pod[]> {
+async function runningPods(kubelet: ServedKubelet): Promise<Pod[]> {
   const records = await kubelet.parts.runtime.list();
   return records.map(({ uid, name, namespace, containers }) => ({
     metadata: { uid, name, namespace },
@@ -56,7 +56,7 @@ async function runningPods(kubelet: Kubelet): Promise<Pod[]> {
 
 /** POST /run: one command, its output as the answer. */
 async function runCommand(
-  kubelet: Kubelet,
+  kubelet: ServedKubelet,
   [namespace = '', name = '', ...rest]: readonly string[],
   query: URLSearchParams,
 ): Promise<string> {
@@ -80,7 +80,7 @@ function partsOf({ path }: Pick<WireRequestHead, 'path'>): string[] {
 type Answer = { headers: Record<string, string>; body: string };
 
 /** Everything that is answered at once. */
-async function answer(kubelet: Kubelet, request: WireRequest): Promise<Answer> {
+async function answer(kubelet: ServedKubelet, request: WireRequest): Promise<Answer> {
   const [, search = ''] = request.path.split('?');
   const parts = partsOf(request);
   switch (parts[0] ?? '') {
@@ -116,7 +116,7 @@ const isTrue = (search: string, name: string): boolean =>
 
 const metricsText = Object.freeze({ 'content-type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores' });
 
-const configuration = ({ options }: Kubelet): object => ({
+const configuration = ({ options }: ServedKubelet): object => ({
   port: options.port,
   maxPods: options.podsMax,
   clusterDNS: options.clusterDNS,
@@ -157,7 +157,7 @@ const ownPaths = [
   'stats',
 ];
 
-function zpage({ options, parts }: Kubelet, { path, headers }: WireRequest): Promise<ZpageAnswer | undefined> {
+function zpage({ options, parts }: ServedKubelet, { path, headers }: WireRequest): Promise<ZpageAnswer | undefined> {
   const { flags } = options;
   const { accept = '', 'user-agent': userAgent = '' } = headers;
   const pages = {
@@ -169,13 +169,13 @@ function zpage({ options, parts }: Kubelet, { path, headers }: WireRequest): Pro
   return routeZpage({ target: path, accept, userAgent }, pages);
 }
 
-async function systemLogs(kubelet: Kubelet, { path }: WireRequest, response: WireResponse): Promise<void> {
+async function systemLogs(kubelet: ServedKubelet, { path }: WireRequest, response: WireResponse): Promise<void> {
   const below = decodeURIComponent((path.split('?')[0] ?? '').slice('/logs'.length));
   if (below === '') return response.send(301, { location: '/logs/' }, '');
   await serveSystemLogs(kubelet.options.systemLogsDir, below.replace(/^\/+/, ''), response);
 }
 
-async function onRequest(kubelet: Kubelet, auth: KubeletAuth, request: WireRequest, response: WireResponse): Promise<void> {
+async function onRequest(kubelet: ServedKubelet, auth: KubeletAuth, request: WireRequest, response: WireResponse): Promise<void> {
   const verdict = await auth.check(request);
   if (verdict.status !== 200) return response.send(verdict.status, text, verdict.message);
   try {
@@ -196,7 +196,7 @@ async function onRequest(kubelet: Kubelet, auth: KubeletAuth, request: WireReque
 
 const streams = new Set(['exec', 'attach', 'portForward']);
 
-async function onUpgrade(kubelet: Kubelet, auth: KubeletAuth, upgrade: WireUpgrade): Promise<void> {
+async function onUpgrade(kubelet: ServedKubelet, auth: KubeletAuth, upgrade: WireUpgrade): Promise<void> {
   const refuse = (status: number, message: string): void => upgrade.reject(status, text, message);
   const verdict = await auth.check(upgrade);
   if (verdict.status !== 200) return refuse(verdict.status, verdict.message);
@@ -211,13 +211,13 @@ async function onUpgrade(kubelet: Kubelet, auth: KubeletAuth, upgrade: WireUpgra
 
 /** Serves the API of several kubelets at one address; `find` chooses by the request, undefined is answered 404. */
 export function serveKubelets(
-  find: (head: WireRequestHead) => Kubelet | undefined,
+  find: (head: WireRequestHead) => ServedKubelet | undefined,
   options: KubeletServerOptions,
   { client, clock, logger }: KubeletServerDeps,
 ): Promise<WireServer> {
   const { anonymous, tokenReview, authorization } = options;
-  const known = new WeakMap<Kubelet, KubeletAuth>();
-  const authOf = (kubelet: Kubelet): KubeletAuth => {
+  const known = new WeakMap<ServedKubelet, KubeletAuth>();
+  const authOf = (kubelet: ServedKubelet): KubeletAuth => {
     let auth = known.get(kubelet);
     if (auth === undefined) {
       auth = new KubeletAuth({ client, clock, nodeName: kubelet.options.nodeName, anonymous, tokenReview, authorization });
@@ -244,18 +244,18 @@ export function serveKubelets(
 
 /** Serves one kubelet's API. Rejects when it cannot listen. */
 export const startKubeletServer = (
-  kubelet: Kubelet,
+  kubelet: ServedKubelet,
   options: KubeletServerOptions,
   deps: KubeletServerDeps,
 ): Promise<WireServer> => serveKubelets(() => kubelet, options, deps);
 
 /** Serves the API of all simulated nodes of a process. The address in the Host header says which node a request is for. */
 export function serveSimulatedNodes(
-  kubelets: () => Iterable<Kubelet>,
+  kubelets: () => Iterable<ServedKubelet>,
   options: KubeletServerOptions,
   deps: KubeletServerDeps,
 ): Promise<WireServer> {
-  const find = ({ headers }: WireRequestHead): Kubelet | undefined => {
+  const find = ({ headers }: WireRequestHead): ServedKubelet | undefined => {
     const host = (headers.host ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
     for (const kubelet of kubelets())
       if (kubelet.options.nodeName === host || kubelet.parts.state.hostIPs().includes(host)) return kubelet;

@@ -2,7 +2,7 @@
 import { formatTime } from '#apimachinery/meta';
 import type { ContainerStats, CpuStats, MemoryStats, NodeStats, PodStats, StatsSummary } from '#component-helpers/stats';
 import type { PodRecord } from '../container/types.ts';
-import type { Kubelet } from '../kubelet.ts';
+import type { ServedKubelet } from './served.ts';
 import type { ContainerUsage } from '../container/runtime.ts';
 import { usageOfNode } from '../stats/node-usage.ts';
 import { filesystemsOf, type NodeSpace, nodeSpace } from '../stats/space.ts';
@@ -47,13 +47,13 @@ interface Reading {
   space: NodeSpace | undefined;
 }
 
-const diskOf = ({ options, parts, workers }: Kubelet, { uid }: PodRecord) => ({
+const diskOf = ({ options, parts, workers }: ServedKubelet, { uid }: PodRecord) => ({
   podLogsDir: options.podLogsDir,
   volumes: workers.get(uid)?.pod?.spec?.volumes,
   mounted: parts.volumePaths?.(uid),
 });
 
-async function podStats(kubelet: Kubelet, record: PodRecord, { time, usage, space }: Reading): Promise<PodStats[]> {
+async function podStats(kubelet: ServedKubelet, record: PodRecord, { time, usage, space }: Reading): Promise<PodStats[]> {
   const running = record.containers.filter(({ id, state }) => state === 'running' && usage.has(id));
   if (running.length === 0) return [];
   const of = (id: string): ContainerUsage => usage.get(id) ?? {};
@@ -81,7 +81,7 @@ async function podStats(kubelet: Kubelet, record: PodRecord, { time, usage, spac
 }
 
 /** `only_cpu_and_memory`: nothing that has to be looked for on disk. */
-export async function statsSummary(kubelet: Kubelet, onlyCpuAndMemory = false): Promise<StatsSummary> {
+export async function statsSummary(kubelet: ServedKubelet, onlyCpuAndMemory = false): Promise<StatsSummary> {
   const { runtime, clock } = kubelet.parts;
   const usage = await runtime.usage();
   const own = await usageOfNode(runtime, clock);
@@ -91,7 +91,7 @@ export async function statsSummary(kubelet: Kubelet, onlyCpuAndMemory = false): 
   return { node: nodeStats(kubelet, own, reading), pods: pods.flat() };
 }
 
-function nodeStats({ options }: Kubelet, own: ContainerUsage, { time, space }: Reading): NodeStats {
+function nodeStats({ options }: ServedKubelet, own: ContainerUsage, { time, space }: Reading): NodeStats {
   const fs = space?.fs && { time, ...space.fs };
   return {
     nodeName: options.nodeName,

@@ -12,7 +12,7 @@ import {
   type WireUpgrade,
 } from '#wire';
 import { findContainer } from '#component-helpers/pod';
-import type { Kubelet } from '../kubelet.ts';
+import type { ServedKubelet } from './served.ts';
 import type { RuntimeStreams } from '../container/runtime.ts';
 import { findPod, RequestError, runningContainerId, statusOf } from './lookup.ts';
 
@@ -38,7 +38,7 @@ const streamOptions = (query: URLSearchParams): Target['options'] => {
   return options;
 };
 
-function streamsOf(kubelet: Kubelet): RuntimeStreams {
+function streamsOf(kubelet: ServedKubelet): RuntimeStreams {
   const { streams } = kubelet.parts.runtime;
   if (streams) return streams;
   // No colon: kubectl would take the text for a YAML mapping, and show nothing of it.
@@ -46,7 +46,7 @@ function streamsOf(kubelet: Kubelet): RuntimeStreams {
 }
 
 async function commandTarget(
-  kubelet: Kubelet,
+  kubelet: ServedKubelet,
   kind: 'exec' | 'attach',
   path: readonly string[],
   query: URLSearchParams,
@@ -65,7 +65,7 @@ async function commandTarget(
 }
 
 async function forwardTarget(
-  kubelet: Kubelet,
+  kubelet: ServedKubelet,
   [namespace = '', name = '', uid = '']: readonly string[],
   query: URLSearchParams,
 ): Promise<Target> {
@@ -97,7 +97,12 @@ async function join(upgrade: WireUpgrade, { url, kind, options }: Target): Promi
   }
 }
 
-export async function serveStream(kubelet: Kubelet, kind: string, path: readonly string[], upgrade: WireUpgrade): Promise<void> {
+export async function serveStream(
+  kubelet: ServedKubelet,
+  kind: string,
+  path: readonly string[],
+  upgrade: WireUpgrade,
+): Promise<void> {
   const query = new URLSearchParams(upgrade.path.split('?')[1] ?? '');
   if (!isSpdyRequest(upgrade) && !isWebSocketRequest(upgrade))
     throw new RequestError(400, 'unable to upgrade: unsupported protocol');
