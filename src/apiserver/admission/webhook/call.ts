@@ -2,9 +2,10 @@
 import type { AdmissionResponse, AdmissionReview } from '#api/admission/v1';
 import type { WebhookClientConfig } from '#api/admissionregistration/v1';
 import { parseApiVersion } from '#apimachinery/meta';
+import { paced } from '#host';
 import type { Clock } from '#utils';
 import type { AdmissionRequest, EquivalentResource } from '../../registry/generic/admission.ts';
-import { readAnswer } from '../../outbound/read-answer.ts';
+import { readingAnswer } from '../../outbound/read-answer.ts';
 import { WebhookClients, type WebhookReach } from '../../outbound/webhook-client.ts';
 import { limits } from '../limits.ts';
 import { requestKind, type Sight } from '../sight.ts';
@@ -106,8 +107,9 @@ export class WebhookCaller {
     try {
       const responseBytesMax = limits.webhookResponseBytesMax;
       const text = await this.#clients.post({ clientConfig, timeoutSeconds, body, responseBytesMax, cancelled });
-      await sight.request.rest?.();
-      review = readAnswer<AdmissionReview>(text, 'io.k8s.api.admission.v1.AdmissionReview');
+      const rest = sight.request.rest ?? (() => undefined);
+      await rest();
+      review = await paced(readingAnswer<AdmissionReview>(text, 'io.k8s.api.admission.v1.AdmissionReview'), rest);
     } catch (error) {
       throw new CallFailure(`failed to call webhook: ${(error as Error).message}`, { cause: error });
     }
