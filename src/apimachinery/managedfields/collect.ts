@@ -1,6 +1,6 @@
 // The paths a value occupies (sigs.k8s.io/structured-merge-diff, ToFieldSet and the added side of Compare). This is the hot path of every
 // create: it finds the FieldsV1 tree directly, fields in their final order.
-import { compareElements } from './element.ts';
+import { sortedElements } from './element.ts';
 import { emptySet, type FieldNode, type FieldSet, leaf } from './field-set.ts';
 import { isEmptyObject, isObject, type JsonObject } from './json.ts';
 import { NodeBuilder } from './node-table.ts';
@@ -48,7 +48,7 @@ function listNode(list: ListShape, items: readonly unknown[], member: boolean, a
     const element = itemElement(list, item);
     nodes.set(element, nodes.has(element) ? leaf : nodeOf(item));
   }
-  for (const element of [...nodes.keys()].sort(compareElements)) out.add(element, nodes.get(element) ?? leaf);
+  for (const element of sortedElements([...nodes.keys()])) out.add(element, nodes.get(element) ?? leaf);
   return out.node();
 }
 

@@ -48,34 +48,56 @@ const compareScalars = (a: unknown, b: unknown): number => {
 
 const compareStrings = (a: string, b: string): number => (a < b ? -1 : a === b ? 0 : 1);
 
-function compareKeys(a: Record<string, unknown>, b: Record<string, unknown>): number {
-  const left = Object.keys(a).sort();
-  const right = Object.keys(b).sort();
-  for (let i = 0; i < left.length || i < right.length; i++) {
-    const name = left[i];
-    const other = right[i];
-    if (name === undefined) return -1;
-    if (other === undefined) return 1;
-    const order = compareStrings(name, other) || compareScalars(a[name], b[name]);
+type Keys = readonly (readonly [string, unknown])[];
+
+function compareKeys(a: Keys, b: Keys): number {
+  for (let i = 0; i < a.length || i < b.length; i++) {
+    const [left, right] = [a[i], b[i]];
+    if (left === undefined) return -1;
+    if (right === undefined) return 1;
+    const order = compareStrings(left[0], right[0]) || compareScalars(left[1], right[1]);
     if (order !== 0) return order;
   }
   return 0;
 }
 
+/** An element with what its place among others depends on. */
+interface Read {
+  text: string;
+  /** A value or an index. */
+  value?: unknown;
+  /** Those of a list item, in the order of their names. */
+  keys?: Keys;
+}
+
+function readElement(text: string): Read {
+  const kind = text.charAt(0);
+  // A field, or the mark of a member.
+  if (kind === 'f' || kind === '.') return { text };
+  const value: unknown = JSON.parse(text.slice(2));
+  if (kind !== 'k') return { text, value };
+  return { text, keys: Object.entries(value as object).sort(([a], [b]) => compareStrings(a, b)) };
+}
+
 const order = 'fkvi';
 
-/** The order upstream writes elements in: fields, keys, values, indexes, each by content. */
-export function compareElements(a: string, b: string): number {
-  if (a === b) return 0;
-  const kind = a.charAt(0);
-  if (kind !== b.charAt(0)) return order.indexOf(kind) - order.indexOf(b.charAt(0));
-  if (kind === 'f') return a < b ? -1 : 1;
-  const left: unknown = JSON.parse(a.slice(2));
-  const right: unknown = JSON.parse(b.slice(2));
-  return kind === 'k'
-    ? compareKeys(left as Record<string, unknown>, right as Record<string, unknown>)
-    : compareScalars(left, right);
+function compareRead(a: Read, b: Read): number {
+  if (a.text === b.text) return 0;
+  const kind = a.text.charAt(0);
+  if (kind !== b.text.charAt(0)) return order.indexOf(kind) - order.indexOf(b.text.charAt(0));
+  if (kind === 'f') return a.text < b.text ? -1 : 1;
+  return a.keys && b.keys ? compareKeys(a.keys, b.keys) : compareScalars(a.value, b.value);
 }
+
+/** The order upstream writes elements in: fields, keys, values, indexes, each by content. */
+export const compareElements = (a: string, b: string): number => (a === b ? 0 : compareRead(readElement(a), readElement(b)));
+
+/** The elements in that order. Each is read once, however many there are. */
+export const sortedElements = (elements: readonly string[]): string[] =>
+  elements
+    .map(readElement)
+    .sort(compareRead)
+    .map(({ text }) => text);
 
 function valueText(value: unknown): string {
   if (typeof value === 'string') return quote(value);

@@ -1,6 +1,6 @@
 // Sets of field paths (sigs.k8s.io/structured-merge-diff, fieldpath.Set), kept as the FieldsV1 tree they are stored as: `{}` is a member
 // without children, `.` beside children marks the parent itself as a member. All functions are pure and share what did not change.
-import { compareElements, elementText, isElement } from './element.ts';
+import { elementText, isElement, sortedElements } from './element.ts';
 import { isEmptyObject, isObject } from './json.ts';
 
 /** One path and what is below it. */
@@ -58,10 +58,10 @@ function unionNodes(a: FieldNode, b: FieldNode): FieldNode {
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmptySet(b)) return a;
   if (isEmptySet(a)) return b;
-  const elements = Object.keys(a);
+  let elements = Object.keys(a);
   let extra = 0;
   for (const element in b) if (a[element] === undefined) extra = elements.push(element);
-  if (extra > 0) elements.sort(compareElements);
+  if (extra > 0) elements = sortedElements(elements);
   let changed = extra > 0;
   const nodes = elements.map((element) => {
     const left = a[element];
@@ -200,7 +200,7 @@ export function readFieldSet(input: unknown): FieldSet | undefined {
   const out: Children = {};
   let count = 0;
   const elements = Object.keys(input).filter((element) => element !== '.' && isElement(element));
-  for (const element of elements.sort(compareElements)) {
+  for (const element of sortedElements(elements)) {
     const given = input[element] ?? leaf;
     const below = readFieldSet(given);
     if (below === undefined) return undefined;

@@ -1,7 +1,7 @@
 // Nodes of field sets, each kept once. Objects of one owner state the same fields, so their sets are the same tree again and again: it is found
 // step by step, child after child, and made only when it was never met. Equal sets are then one object, in memory and to whoever compares or
 // encodes them. Pure: what is remembered never changes an answer.
-import { compareElements } from './element.ts';
+import { compareElements, sortedElements } from './element.ts';
 import { type FieldNode, leaf, noteWidth } from './field-set.ts';
 import { nodeStepsMax, sharedChildrenMax } from './limits.ts';
 
@@ -113,6 +113,6 @@ export class NodeBuilder {
 function sorted(children: Children): FieldNode {
   const { '.': member, ...others } = children;
   const builder = new NodeBuilder(member !== undefined);
-  for (const element of Object.keys(others).sort(compareElements)) builder.add(element, others[element] ?? leaf);
+  for (const element of sortedElements(Object.keys(others))) builder.add(element, others[element] ?? leaf);
   return builder.node() ?? leaf;
 }
