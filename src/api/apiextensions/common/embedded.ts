@@ -3,7 +3,17 @@ import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import { type FieldError, invalid, required } from '#apimachinery/field';
 import type { ObjectMeta } from '#apimachinery/meta';
 import { isDNS1035Label, isPathSegmentName, isPathSegmentPrefix, validateObjectMeta } from '#apimachinery/validation';
-import { entryOf, fieldOf, isObject, itemOf, type JsonObject, otherEntries, type Place, schemaItems } from './structure.ts';
+import {
+  describedEntries,
+  entryOf,
+  fieldOf,
+  isObject,
+  itemOf,
+  type JsonObject,
+  otherEntries,
+  type Place,
+  schemaItems,
+} from './structure.ts';
 
 const pathSegment = (name: string, prefix: boolean): string[] => (prefix ? isPathSegmentPrefix(name) : isPathSegmentName(name));
 
@@ -52,7 +62,7 @@ export function validateEmbedded(
   const { properties = {} } = schema;
   const others = otherEntries(schema);
   const errors = isObjectItself ? objectErrors(value as JsonObject, place) : [];
-  for (const [name, item] of Object.entries(value)) {
+  for (const [name, item] of describedEntries(schema, value as JsonObject)) {
     if (Object.hasOwn(properties, name)) errors.push(...validateEmbedded(properties[name], item, fieldOf(place, name)));
     else if (others) errors.push(...validateEmbedded(others, item, entryOf(place, name)));
   }

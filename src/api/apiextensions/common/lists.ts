@@ -2,7 +2,17 @@
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import { duplicate, type FieldError, invalid } from '#apimachinery/field';
 import { own } from '#utils';
-import { entryOf, fieldOf, isObject, itemOf, otherEntries, type Place, schemaItems } from './structure.ts';
+import {
+  describedEntries,
+  entryOf,
+  fieldOf,
+  isObject,
+  itemOf,
+  type JsonObject,
+  otherEntries,
+  type Place,
+  schemaItems,
+} from './structure.ts';
 
 /** Of everything that is there more than once, the second place. */
 function repeated(values: readonly unknown[]): number[] {
@@ -41,8 +51,10 @@ export function validateLists(schema: JSONSchemaProps | undefined, value: unknow
   }
   const others = otherEntries(schema);
   const { properties = {} } = schema;
-  return Object.entries(value).flatMap(([name, item]) => [
-    ...(others ? validateLists(others, item, entryOf(place, name)) : []),
-    ...(Object.hasOwn(properties, name) ? validateLists(properties[name], item, fieldOf(place, name)) : []),
-  ]);
+  const errors: FieldError[] = [];
+  for (const [name, item] of describedEntries(schema, value as JsonObject)) {
+    if (others) errors.push(...validateLists(others, item, entryOf(place, name)));
+    if (Object.hasOwn(properties, name)) errors.push(...validateLists(properties[name], item, fieldOf(place, name)));
+  }
+  return errors;
 }

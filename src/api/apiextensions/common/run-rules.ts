@@ -85,6 +85,7 @@ class RuleRun {
       if (!around && (name === 'apiVersion' || name === 'kind')) return {};
       return { ...(Object.hasOwn(before, name) && { own: { now: value[name], before: before[name] } }), around: own };
     };
+    if (!tree.others && tree.fields.size === 0) return;
     for (const [name, item] of Object.entries(value)) {
       const field = tree.fields.get(name);
       if (tree.others) this.visit(tree.others, item, own(before, name), entryOf(place, name), below(name));

@@ -16,6 +16,15 @@ export const schemaItems = ({ items }: JSONSchemaProps): JSONSchemaProps | undef
 export const otherEntries = ({ additionalProperties: more }: JSONSchemaProps): JSONSchemaProps | undefined =>
   isObject(more) ? (more as JSONSchemaProps) : undefined;
 
+/** The members of an object of which the schema says something, in the object's order: it may have very many others. */
+export function describedEntries(schema: JSONSchemaProps, value: JsonObject): [string, unknown][] {
+  const { properties = {} } = schema;
+  const isDescribed = otherEntries(schema) ? () => true : (name: string): boolean => Object.hasOwn(properties, name);
+  return Object.keys(value)
+    .filter(isDescribed)
+    .map((name) => [name, value[name]]);
+}
+
 export const isMapList = (schema: JSONSchemaProps): boolean => schema['x-kubernetes-list-type'] === 'map';
 
 /** The keys of an item of a list with keys, defaults filled in. */

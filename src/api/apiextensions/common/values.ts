@@ -218,13 +218,14 @@ function checkObject(
   old: Old,
 ): void {
   const { minProperties, maxProperties, properties = {}, additionalProperties: more, required = [] } = schema;
-  const size = Object.keys(value).length;
+  const names = Object.keys(value);
+  const size = names.length;
   if (minProperties !== undefined && size < minProperties) {
     result.fail('FieldValueInvalid', path, size, `${path} in body should have at least ${minProperties} properties`);
   }
   if (maxProperties !== undefined && size > maxProperties) tooMany(result, path, size, maxProperties);
   const before = isObject(old?.value) ? old.value : undefined;
-  for (const name of Object.keys(value)) {
+  for (const name of names) {
     const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const known = own ?? (isObject(more) ? (more as JSONSchemaProps) : undefined);
     if (!known) continue;
