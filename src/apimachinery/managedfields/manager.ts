@@ -89,6 +89,7 @@ const withoutStripped = (set: FieldSet): FieldSet => {
 
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
+/** A copy of the object, with metadata of its own. */
 const withManagedFields = (object: UnknownObject, managed: Managed): UnknownObject => {
   const { managedFields: _, ...metadata } = object.metadata;
   const entries = writeManaged(managed);
@@ -206,6 +207,7 @@ class Manager implements FieldManager {
       if (!(error instanceof ShapeError)) throw error;
       managed.clear();
     }
+    yield;
     return withManagedFields(object, managed);
   }
 

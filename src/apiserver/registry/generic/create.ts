@@ -46,7 +46,7 @@ export function mainDoor(context: WriteContext): Door {
   return door;
 }
 
-/** Managed fields of a new object, as seen before admission; '' as manager leaves them alone. */
+/** The object with its managed fields as seen before admission, with metadata of its own; '' as manager leaves them alone. */
 function recordManager(context: WriteContext, door: Door, object: UnknownObject): UnknownObject | Promise<UnknownObject> {
   if (context.manager === '') return object;
   const writer = {
@@ -54,11 +54,8 @@ function recordManager(context: WriteContext, door: Door, object: UnknownObject)
     time: formatTime(context.request.now),
     apiVersion: apiVersionText(context.resource),
   };
-  const recorded = paced(door.fieldManager.create(object, writer), context.settings.rest);
-  return recorded instanceof Promise ? recorded.then(ownMetadata) : ownMetadata(recorded);
+  return paced(door.fieldManager.create(object, writer), context.settings.rest);
 }
-
-const ownMetadata = (object: UnknownObject): UnknownObject => ({ ...object, metadata: { ...object.metadata } });
 
 /** Names made from generateName may be taken: then another one is tried. */
 async function insertUnderNewName(context: WriteContext, admitted: UnknownObject, generateName: string): Promise<StoredObject> {
