@@ -25,6 +25,13 @@ function evaluate(source: string, self: unknown = null, schema?: SchemaShape, co
   return toJson(program.evaluate(new Map([['self', fromJson(self, type)]]), costMax === undefined ? {} : { costMax }));
 }
 
+it.each(['constructor', '__proto__', 'toString', 'valueOf'])('%s is no number, and no truth', (text) => {
+  for (const type of ['double', 'int', 'uint', 'bool', 'duration', 'timestamp', 'quantity', 'semver', 'ip', 'cidr', 'url']) {
+    expect(() => evaluate(`${type}(${JSON.stringify(text)})`), type).toThrow();
+  }
+  expect(evaluate(`format.named(${JSON.stringify(text)}).hasValue()`)).toBe(false);
+});
+
 describe('values', () => {
   it.each<[string, unknown]>([
     ['has(dyn(null).a)', false],

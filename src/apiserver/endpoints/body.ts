@@ -1,4 +1,5 @@
 // Request bodies (k8s.io/apiserver/pkg/endpoints/handlers): media type, size, text to object, and what is wrong with it in upstream's words.
+import { own } from '#utils';
 import { openProtobuf, readProtobuf, readYaml } from '#apimachinery/codec';
 import { badRequest, invalidObject, requestEntityTooLarge, type StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
@@ -44,7 +45,7 @@ function mediaTypeOf(contentType: string): string | undefined {
 /** Throws 415 for a media type that is not read here. No content type counts as JSON. */
 export function bodyEncoding(contentType: string | undefined, protobuf: boolean): Encoding {
   const type = mediaTypeOf(contentType ?? '');
-  const encoding = type === '' ? 'json' : type && encodings[type];
+  const encoding = type === '' ? 'json' : type && own(encodings, type);
   if (!encoding || (encoding === 'protobuf' && !protobuf)) {
     const known = Object.keys(encodings);
     throw unsupportedMediaType(encoding === 'protobuf' ? known.filter((name) => !name.endsWith('protobuf')) : known);

@@ -1,4 +1,5 @@
 // Finds what serves a path: discovery, health, metrics and OpenAPI by name, resources by the table, the rest is not found.
+import { own } from '#utils';
 import { routeHealth, routeZpage, sliMetrics, type Zpages } from '#component-base';
 import { methodNotSupported, notAcceptable, notFound } from '#apimachinery/errors';
 import type { Clock } from '#utils';
@@ -101,7 +102,7 @@ function checkVerb(request: Incoming, { group, resource: plural, subresource, na
   const isCollection = name === '';
   const verbs = subresource === '' ? resource.verbs : resource.subresources.get(subresource)?.verbs;
   if (!verbs) throw resource.custom ? notFound({ group, resource: plural }, name) : pathNotFound();
-  const verb = methodVerbs[request.method] ?? request.verb;
+  const verb = own(methodVerbs, request.method) ?? request.verb;
   const allowed = verb === 'watch' && !isCollection ? verbs.has('get') : verbs.has(verb);
   const misplaced = (verb === 'create' && !isCollection) || ((verb === 'update' || verb === 'patch') && isCollection);
   // Custom resources have one handler for all their methods, which names the verb.

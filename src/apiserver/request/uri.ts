@@ -1,7 +1,7 @@
 // What a method and a URI ask for (k8s.io/apiserver/pkg/endpoints/request, RequestInfoFactory): the path names the target, the query has the options.
 import { parse as parseFieldSelector } from '#apimachinery/fields';
 import { isPathSegmentName } from '#apimachinery/validation';
-import { parseGoInt } from '#utils';
+import { parseGoInt, own } from '#utils';
 import { type Attributes, noOptions, type RequestOptions, type Target } from './request.ts';
 
 export interface UriRead {
@@ -72,7 +72,7 @@ function placesOf(group: string, version: string, rest: string[]): { target: Tar
 }
 
 function verbOf(method: string, name: string, { watch }: RequestOptions): string {
-  const verb = methodVerbs[method] ?? '';
+  const verb = own(methodVerbs, method) ?? '';
   if (name !== '') return verb;
   if (verb === 'get') return watch ? 'watch' : 'list';
   return verb === 'delete' ? 'deletecollection' : verb;

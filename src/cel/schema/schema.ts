@@ -1,4 +1,5 @@
 // Structural schemas as CEL types (k8s.io/apiserver/pkg/cel/common, SchemaDeclType; escaping.go).
+import { own } from '#utils';
 import * as types from '../types.ts';
 import type { ObjectType, Type } from '../types.ts';
 import { listKeyTable } from '../values/values.ts';
@@ -78,7 +79,8 @@ function makeType(schema: SchemaShape, path: string, hasMetadata: boolean): Type
 }
 
 const stringType = (format = ''): Type =>
-  ({ byte: types.bytes, duration: types.duration, date: types.timestamp, 'date-time': types.timestamp })[format] ?? types.string;
+  own<Type>({ byte: types.bytes, duration: types.duration, date: types.timestamp, 'date-time': types.timestamp }, format) ??
+  types.string;
 
 function arrayType(schema: SchemaShape, path: string): Type | undefined {
   const of = schema.items && schemaType(schema.items, `${path}.@idx`);

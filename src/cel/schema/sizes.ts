@@ -1,5 +1,6 @@
 // How large values of a schema can be, for estimates of cost (k8s.io/apiserver/pkg/cel/common, SchemaDeclType): by the limits that the schema
 // states, else by what fits into a request.
+import { own } from '#utils';
 import { escapeName, type SchemaShape } from './schema.ts';
 import { sizedRequestBytesMax } from '../limits.ts';
 
@@ -70,11 +71,11 @@ function sized(schema: SizedShape, isResource: boolean): Sized | undefined {
     return { max: maxLength === undefined ? requestMax : Math.max(0, maxLength) * charBytesMax, leastBytes: 1 };
   if (type === 'array') return arraySize(schema);
   if (type === 'object') return objectSize(schema, isResource);
-  return type === 'string' ? textSize(schema) : fixed[type];
+  return type === 'string' ? textSize(schema) : own(fixed, type);
 }
 
 function textSize({ format = '', maxLength, enum: words }: SizedShape): Sized {
-  const time = timesOf[format];
+  const time = own(timesOf, format);
   if (time) return time;
   const max = maxLength === undefined ? undefined : Math.max(0, maxLength);
   if (format === 'byte') return { max: max ?? requestMax, leastBytes: 2 };

@@ -1,4 +1,5 @@
 // Numbers and truth values from texts and into them, with the words of Go's strconv.
+import { own } from '#utils';
 import { CelError } from '../errors.ts';
 import { readTextCharsMax } from '../limits.ts';
 import { Uint } from './values.ts';
@@ -29,8 +30,10 @@ export function wholeOf(value: number): bigint {
   return BigInt(Math.trunc(value));
 }
 
+const doubleWords = { inf: Infinity, '+inf': Infinity, '-inf': -Infinity, nan: Number.NaN, infinity: Infinity };
+
 export function doubleFrom(text: string): number {
-  const word = { inf: Infinity, '+inf': Infinity, '-inf': -Infinity, nan: Number.NaN, infinity: Infinity }[text.toLowerCase()];
+  const word = own<number>(doubleWords, text.toLowerCase());
   const value = word ?? (/^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined);
   if (value === undefined) throw new CelError(`strconv.ParseFloat: parsing "${text}": invalid syntax`);
   return value;

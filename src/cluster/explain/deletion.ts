@@ -1,4 +1,5 @@
 // Why an object that somebody has deleted is still there. Pure.
+import { own } from '#utils';
 import type { KubeObject } from '#apimachinery/meta';
 import { ageText, someNames } from './words.ts';
 
@@ -15,7 +16,7 @@ const knownFinalizers: Readonly<Record<string, string>> = {
 };
 
 const finalizerText = (finalizer: string): string => {
-  const known = knownFinalizers[finalizer];
+  const known = own(knownFinalizers, finalizer);
   return known
     ? `waits for finalizer ${finalizer}: ${known}`
     : `waits for finalizer ${finalizer}: whoever put it there takes it out of metadata.finalizers when their work is done`;

@@ -1,4 +1,5 @@
 // Why a node takes no pods. Pure.
+import { own } from '#utils';
 import type { Node } from '#api/core/v1';
 import { conditionsOf, conditionText } from './conditions.ts';
 
@@ -19,7 +20,7 @@ export function nodeSentences(node: Node, nowMs: number): string[] {
     .filter(({ type, status: value }) => value !== (type === 'Ready' ? 'True' : 'False'))
     .map((condition) => conditionText(condition, nowMs));
   const taints = (spec.taints ?? []).map(({ key, value, effect }) => {
-    const why = knownTaints[key];
+    const why = own(knownTaints, key);
     return `taint ${key}${value ? `=${value}` : ''}:${effect}${why ? ` (${why})` : ''}`;
   });
   return [

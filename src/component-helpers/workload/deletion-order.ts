@@ -2,7 +2,7 @@
 // KEP-2185 random by logarithmic age).
 import type { Pod } from '#api/core/v1';
 import { isPodReady, podReadyCondition } from './active.ts';
-import { parseGoInt } from '#utils';
+import { parseGoInt, own } from '#utils';
 
 const costAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
 const phaseRank: Record<string, number> = { Pending: 0, Unknown: 1, Running: 2 };
@@ -33,7 +33,7 @@ const ageRank = (time: string | null | undefined, now: number): number => {
 export function deletionOrder(pods: readonly Pod[], rank: (pod: Pod) => number, now: number): Pod[] {
   const keys = (pod: Pod): number[] => [
     pod.spec?.nodeName ? 1 : 0,
-    phaseRank[pod.status?.phase ?? ''] ?? 1,
+    own(phaseRank, pod.status?.phase ?? '') ?? 1,
     isPodReady(pod) ? 1 : 0,
     deletionCost(pod),
     -rank(pod),

@@ -1,5 +1,6 @@
 // Who asks, and whether they may: client certificates, bearer tokens by TokenReview, rights by SubjectAccessReview on nodes/<part>
 // (upstream pkg/kubelet/server/auth.go, apiserver's delegating authentication and authorization).
+import { own } from '#utils';
 import type { KubeClient } from '#client';
 import type { Clock } from '#utils';
 import type { WireRequestHead } from '#wire';
@@ -90,7 +91,7 @@ export class KubeletAuth {
     try {
       const identity = await this.#identify(request);
       if (identity === undefined) return { status: 401, message: 'Unauthorized' };
-      const verb = verbs[request.method] ?? '';
+      const verb = own(verbs, request.method) ?? '';
       const names = subresourcesOf(path);
       for (const name of names) if (await this.#allowed(identity, verb, name)) return { status: 200, identity };
       const [first] = names;

@@ -154,3 +154,50 @@ test('a custom resource that keeps unknown fields keeps these, as properties of 
   });
   expect(Object.keys((JSON.parse(text) as { spec: object }).spec).sort()).toEqual(['constructor', 'toString', 'valueOf']);
 });
+
+test.each(keys)('%s is no media type, no version, no group and no method that the server knows', async (key) => {
+  const object = (apiVersion: string): string => JSON.stringify({ apiVersion, kind: 'ConfigMap', metadata: { name: 'none' } });
+  expect((await call('POST', path, object('v1'), { 'content-type': key })).status).toBe(415);
+  for (const apiVersion of [key, `${key}/v1`, `v1/${key}`])
+    expect((await call('POST', path, object(apiVersion))).status).toBe(400);
+  expect((await call('GET', `/apis/${key}/v1/configmaps`)).status).toBe(404);
+  expect((await call(key, path)).status).toBe(405);
+});
+
+test('they are formats of a definition that say nothing', async () => {
+  const format = (type: string) => Object.fromEntries(keys.map((key, at) => [`${type[0]}${at}`, { type, format: key }]));
+  const properties = { ...format('integer'), ...format('string'), ...format('number') };
+  const rule = Object.keys(properties)
+    .filter((name) => name.startsWith('s'))
+    .map((name) => `(!has(self.${name}) || self.${name}.size() < 9)`)
+    .join(' && ');
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'odds.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Cluster',
+      names: { plural: 'odds', kind: 'Odd' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: { spec: { type: 'object', properties, 'x-kubernetes-validations': [{ rule }] } },
+            },
+          },
+        },
+      ],
+    },
+  };
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const made = await call('POST', definitions, JSON.stringify(definition));
+  expect(made.status, made.text).toBe(201);
+  const spec = Object.fromEntries(Object.keys(properties).map((name) => [name, name.startsWith('s') ? 'text' : 5]));
+  const odd = JSON.stringify({ apiVersion: 'example.com/v1', kind: 'Odd', metadata: { name: 'a' }, spec });
+  await expect.poll(async () => (await call('POST', '/apis/example.com/v1/odds', odd)).status, { timeout: 30_000 }).toBe(201);
+});

@@ -4,7 +4,7 @@
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import { type FieldError, type FieldErrorType, fieldErrorsMax } from '#apimachinery/field';
 import { compileRegexp, RegexpError, Work, WorkError } from '#regexp';
-import { deepEqual } from '#utils';
+import { deepEqual, own } from '#utils';
 import { isKnownFormat, stringFormat } from './formats.ts';
 import { correlatedItem, isObject, schemaItems } from './structure.ts';
 
@@ -145,7 +145,7 @@ const ranges: Readonly<Record<string, number>> = { int32: 2 ** 31 - 1, float: 3.
 /** Whether a number has the type and format; another type's numbers are not looked at. */
 function isInRange(value: number, type: string, format: string): boolean {
   if (type === 'integer' && !(Number.isInteger(value) && value < 2 ** 63 && value >= -(2 ** 63))) return false;
-  const max = ranges[format];
+  const max = own(ranges, format);
   return max === undefined || (value <= max && value >= (format === 'int32' ? -max - 1 : -max));
 }
 

@@ -1,4 +1,5 @@
 // Questions about rights: SubjectAccessReview and its kin (pkg/registry/authorization).
+import { own } from '#utils';
 import type {
   LocalSubjectAccessReview,
   NonResourceAttributes,
@@ -134,7 +135,7 @@ function fieldTerm(key: string, operator: string, values: readonly string[]): st
 }
 
 function labelTerm(key: string, operator: string, values: readonly string[]): string | undefined {
-  const word = operators[operator];
+  const word = own(operators, operator);
   const term = word === '!' ? `!${key}` : word === 'exists' ? key : word && `${key} ${word} (${values.join(',')})`;
   try {
     return term && parseLabels(term).toString() && term;

@@ -1,4 +1,5 @@
 // An object that calls itself something else than what its path names: upstream's words (k8s.io/apimachinery/pkg/runtime, scheme and codec).
+import { own } from '#utils';
 import type { SchemaTable } from '#apimachinery/schema';
 import { retiredKinds } from '../retired-kinds.ts';
 
@@ -21,7 +22,7 @@ interface WantedKind {
   definition?: { otherGroups?: readonly string[] };
 }
 
-const isRetired = ({ apiVersion, kind }: NamedKind): boolean => retiredKinds[apiVersion]?.split(' ').includes(kind) ?? false;
+const isRetired = ({ apiVersion, kind }: NamedKind): boolean => own(retiredKinds, apiVersion)?.split(' ').includes(kind) ?? false;
 
 /** Whether a group serves the objects of the wanted kind, too. */
 const isShared = ({ definition, group }: WantedKind, named: string): boolean => {
@@ -50,7 +51,7 @@ const ownSchemes: Readonly<Record<string, string>> = {
 /** Why what is named cannot become the wanted kind: nobody knows it, or it is another one. */
 export function conversionProblem(wanted: WantedKind, named: NamedKind): string {
   const { group, version, kind, apiVersion } = named;
-  const [home, other] = [ownSchemes[wanted.group], ownSchemes[group]];
+  const [home, other] = [own(ownSchemes, wanted.group), own(ownSchemes, group)];
   const isKnown = home === other && (isRetired(named) || wanted.schema.kind(group, version, kind) !== undefined);
   if (!isKnown) return unregisteredText(kind, apiVersion, home);
   return `converting (${version}.${kind}) to (${goPackage(wanted.group)}.${wanted.kind}): unknown conversion`;
