@@ -62,6 +62,7 @@ export class ClusterNodes {
   /** What ends the parts that `connect` has started, the last first. */
   readonly #connected: (() => Promise<void> | void)[] = [];
   readonly #simulated: SimulatedInstances | undefined;
+  #booted: Promise<void> | undefined;
   #cloud: ClusterCloud | undefined;
   #network: ClusterNetwork | undefined;
   /** Absent where instances are simulated: all is in one process. */
@@ -86,7 +87,11 @@ export class ClusterNodes {
   }
 
   /** Starts the cloud with the cluster's network and instances; needs no apiserver. */
-  async boot(): Promise<void> {
+  boot(): Promise<void> {
+    this.#booted = this.#boot();
+    return this.#booted;
+  }
+  async #boot(): Promise<void> {
     const { settings, program, pki } = this.#options;
     const networkPolicy = settings.networkPolicy !== 'none';
     const { proxyMode, cni, componentArgs = {}, nodeArgs = {} } = settings;
@@ -336,6 +341,8 @@ export class ClusterNodes {
   /** Powers the instances off and ends the cloud. */
   async stop(): Promise<void> {
     await this.disconnect();
+    // What is about to be made could not be taken away: it would be left over, and stand in the way of the next start.
+    await this.#booted?.catch(() => {});
     await this.#cloud?.stop();
   }
 }
