@@ -139,7 +139,11 @@ test.each([
   ['kubeadmConfigPatches: ["kind: InitConfiguration", "a: [}"]\n', '--config: kubeadmConfigPatches[1] is not YAML: '],
   ['kubeadmConfigPatches: ["a: 1\\n---\\nb: 2"]\n', 'kubeadmConfigPatches[0] must be one document of YAML'],
   ['kubeadmConfigPatches: ["x"]\n', 'kubeadmConfigPatches[0] must be a text with an object in YAML'],
-  ['kubeadmConfigPatches: ["kind: KubeletConfiguration"]\n', 'kind "KubeletConfiguration" has no counterpart'],
+  [
+    'kubeadmConfigPatches: ["kind: KubeletConfiguration"]\n',
+    'kind "KubeletConfiguration" has no counterpart: use flags of the kubelet',
+  ],
+  ['kubeadmConfigPatches: ["apiServer: { extraVolumes: [] }"]\n', 'for audit logs use --audit-policy-file and --audit-log-path'],
   ['kubeadmConfigPatches: ["networking: { podSubnet: 10.1.0.0/16 }"]\n', 'networking has no counterpart'],
   ['kubeadmConfigPatches: ["apiServer: { certSANs: [a] }"]\n', 'apiServer.certSANs has no counterpart'],
   ['networking: { disableDefaultCNI: 1 }\n', 'networking.disableDefaultCNI must be true or false'],

@@ -39,19 +39,34 @@ const places: Record<string, readonly (readonly [readonly string[], string])[]> 
   JoinConfiguration: [[['nodeRegistration', 'kubeletExtraArgs'], 'kubeletArg']],
 };
 
+/** What to use in the place of what has no counterpart, by kind or field. */
+const instead: Record<string, string> = {
+  KubeletConfiguration:
+    'use flags of the kubelet: nodeRegistration.kubeletExtraArgs of InitConfiguration and JoinConfiguration, or --kubelet-arg',
+  KubeProxyConfiguration: 'use networking.kubeProxyMode, or --kube-proxy-arg',
+  'apiServer.extraVolumes':
+    'components see the files of this machine; for audit logs use --audit-policy-file and --audit-log-path',
+  'nodeRegistration.taints': 'use kubeletExtraArgs: register-with-taints',
+};
+const onlyFlags = 'only flags of components (extraArgs) can be patched';
+
 /** Everything that is said must be known. */
 function assertKnown(document: Fields, kind: string, path: string): void {
   const paths = (places[kind] ?? []).map(([words]) => words);
   for (const [name, value] of Object.entries(document)) {
     if (name === 'kind' || name === 'apiVersion' || name === 'metadata') continue;
     const inner = paths.filter(([first]) => first === name).map(([, second]) => second);
-    if (inner.length === 0) wrong(`${path}.${name}`, 'has no counterpart: only flags of components (extraArgs) can be patched');
+    if (inner.length === 0) wrong(`${path}.${name}`, `has no counterpart: ${onlyFlags}`);
     if (!isObject(value)) wrong(`${path}.${name}`, 'must be an object');
     for (const key of Object.keys(value as Fields))
-      if (!inner.includes(key))
-        wrong(`${path}.${name}.${key}`, 'has no counterpart: only flags of components (extraArgs) can be patched');
+      if (!inner.includes(key)) wrong(`${path}.${name}.${key}`, `has no counterpart: ${instead[`${name}.${key}`] ?? onlyFlags}`);
   }
 }
+
+const insteadOf = (kind: unknown): string =>
+  typeof kind === 'string' && Object.hasOwn(instead, kind)
+    ? (instead[kind] ?? '')
+    : `there are ${Object.keys(places).join(', ')}`;
 
 function documentOf(text: string, path: string): unknown {
   const document = parseDocument(text);
@@ -72,7 +87,7 @@ export function fromKubeadmPatches(patches: unknown, path: string): PatchedArgs 
     if (!isObject(document)) return wrong(at, 'must be a text with an object in YAML');
     const { kind = 'ClusterConfiguration' } = document;
     if (typeof kind !== 'string' || !Object.hasOwn(places, kind))
-      return wrong(`${at}: kind ${JSON.stringify(kind)}`, `has no counterpart: there are ${Object.keys(places).join(', ')}`);
+      return wrong(`${at}: kind ${JSON.stringify(kind)}`, `has no counterpart: ${insteadOf(kind)}`);
     assertKnown(document, kind, at);
     for (const [[outer = '', inner = ''], option] of places[kind] ?? []) {
       const words = wordsOf((document[outer] as Fields | undefined)?.[inner], `${at}.${outer}.${inner}`);
