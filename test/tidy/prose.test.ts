@@ -87,8 +87,11 @@ describe('doc comments', () => {
 
   it('name files that are there', () => {
     const folders = ['src', 'providers', 'scripts', 'test', 'bench', 'bin', 'spec'];
-    const there = folders.flatMap((folder) => walk(join(root, folder)).map((path) => `/${relative(root, path)}`));
-    const exists = (name: string): boolean => there.some((path) => path.endsWith(`/${name}`));
+    const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+    const byName = new Map<string, string[]>();
+    for (const path of folders.flatMap((folder) => walk(join(root, folder))).map((one) => `/${relative(root, one)}`))
+      byName.set(nameOf(path), [...(byName.get(nameOf(path)) ?? []), path]);
+    const exists = (name: string): boolean => byName.get(nameOf(name))?.some((path) => path.endsWith(`/${name}`)) ?? false;
     const gone = files.flatMap((path) =>
       filesNamedIn(readFileSync(path, 'utf8')).flatMap((name) => (exists(name) ? [] : [`${relative(root, path)}: ${name}`])),
     );
