@@ -155,8 +155,8 @@ export interface KindDefinition<T extends KubeObject = KubeObject> extends Write
   deletion?: {
     /** Seconds of grace to set for a graceful delete, or undefined to delete at once (upstream's RESTGracefulDeleteStrategy). */
     gracePeriodSeconds?(object: T, requested: number | undefined): number | undefined;
-    /** Default propagation when the client names none. Default: Background. */
-    defaultPropagation?: 'Orphan' | 'Background';
+    /** Default propagation when the client names none. Default: Background. None: such objects have no dependents, whatever the client names. */
+    defaultPropagation?: 'Orphan' | 'Background' | 'None';
     /** `Warning:` to a client that names no propagation. */
     defaultPropagationWarning?: string;
     /** Finalizers besides metadata.finalizers that hold a deleted object back (spec.finalizers of a namespace). */

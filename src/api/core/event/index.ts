@@ -24,6 +24,7 @@ export const event = defineKind<Event>({
   validate: validateEventCreate,
   validateUpdate: validateEventUpdate,
   allowCreateOnUpdate: true,
+  deletion: { defaultPropagation: 'None' },
   printer: {
     columns: [
       column('Last Seen'),

@@ -6,8 +6,11 @@ import type { ServedResource } from './types.ts';
 const orphan = 'orphan';
 const foreground = 'foregroundDeletion';
 
+const hasDependents = ({ definition }: ServedResource): boolean => definition.deletion?.defaultPropagation !== 'None';
+
 /** Options win over finalizers that are there already, those over the kind's default. */
 function shouldOrphan(resource: ServedResource, object: KubeObject, options: DeleteOptions): boolean {
+  if (!hasDependents(resource)) return false;
   if (options.orphanDependents !== undefined) return options.orphanDependents;
   if (options.propagationPolicy !== undefined) return options.propagationPolicy === 'Orphan';
   for (const finalizer of object.metadata.finalizers ?? []) {
@@ -17,7 +20,8 @@ function shouldOrphan(resource: ServedResource, object: KubeObject, options: Del
   return resource.definition.deletion?.defaultPropagation === 'Orphan';
 }
 
-function shouldWaitForDependents(object: KubeObject, options: DeleteOptions): boolean {
+function shouldWaitForDependents(resource: ServedResource, object: KubeObject, options: DeleteOptions): boolean {
+  if (!hasDependents(resource)) return false;
   if (options.orphanDependents !== undefined) return false;
   if (options.propagationPolicy !== undefined) return options.propagationPolicy === 'Foreground';
   for (const finalizer of object.metadata.finalizers ?? []) {
@@ -32,7 +36,7 @@ export function deletionFinalizers(resource: ServedResource, object: KubeObject,
   const before = object.metadata.finalizers ?? [];
   const after = before.filter((finalizer) => finalizer !== orphan && finalizer !== foreground);
   if (shouldOrphan(resource, object, options)) after.push(orphan);
-  if (shouldWaitForDependents(object, options)) after.push(foreground);
+  if (shouldWaitForDependents(resource, object, options)) after.push(foreground);
   const same = before.length === after.length && after.every((finalizer) => before.includes(finalizer));
   return same ? undefined : after;
 }
