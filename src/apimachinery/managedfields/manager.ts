@@ -137,8 +137,11 @@ const kindText = (object: UnknownObject): string => {
   return `${group}/${version}, Kind=${object.kind ?? ''}`;
 };
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** What an applied object calls itself. Names that are no text count as absent. */
 const objectText = (object: UnknownObject): string =>
-  `${object.metadata?.namespace ?? ''}/${object.metadata?.name ?? ''}; ${kindText(object)}`;
+  `${textOf(object.metadata?.namespace)}/${textOf(object.metadata?.name)}; ${kindText(object)}`;
 
 class Manager implements FieldManager {
   readonly #shapes: ShapeCompiler;

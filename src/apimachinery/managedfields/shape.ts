@@ -71,6 +71,7 @@ const specialZeros: Partial<Record<FieldSchema['type'], unknown>> = {
   microTime: null,
   quantity: '0',
   intOrString: 0,
+  bytes: null,
   rawExtension: null,
   json: null,
 };

@@ -30,11 +30,6 @@ export const knownDifferences = [
     ],
   },
   {
-    why: 'a signing request that is applied without one is named as "", upstream names null',
-    is: ({ name }) => /spec\.request: Invalid value: .*PEM block type must be/.test(name),
-    shown: () => [request('PATCH', '/apis/certificates.k8s.io/v1/certificatesigningrequests/known?fieldManager=one&dryRun=All', { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', metadata: { name: 'known' } }, types.apply)],
-  },
-  {
     why: "the first update of a claim is stored upstream even when it changes nothing",
     is: ({ name, told }) => /the version moved upstream only/.test(name) && told.startsWith('PersistentVolumeClaim'),
     steps: {
