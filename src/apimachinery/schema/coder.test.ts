@@ -131,3 +131,18 @@ test('a struct embedded in an embedded one is named too', () => {
     'json: cannot unmarshal string into Go struct field Outer.Middle.Inner.names of type []string',
   );
 });
+
+test('the first error is that of the text, or of the struct where fields are read in its order', () => {
+  const why = (json: unknown, byField = false): string => {
+    try {
+      decode(table, thing, json, { byField });
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return '';
+  };
+  expect(why({ labels: { z: 1, a: [] } })).toBe('json: cannot unmarshal number into Go struct field Thing.labels of type string');
+  const spec = { path: [], mode: {}, size: 'x' };
+  expect(why({ spec })).toContain('cannot unmarshal array into Go struct field Spec.spec.Source.path');
+  expect(why({ spec }, true)).toContain('cannot unmarshal string into Go struct field Spec.spec.size');
+});

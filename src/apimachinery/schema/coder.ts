@@ -110,7 +110,7 @@ function readStruct(plan: StructPlan, value: unknown, context: DecodeContext): u
   const read = new Array<unknown>(fields.length);
   const order = context.duplicates?.order.get(value);
   const literals = context.duplicates?.literals.get(value);
-  for (const key of order ?? Object.keys(value)) {
+  for (const key of context.byField ? fieldOrder(plan, value) : (order ?? Object.keys(value))) {
     const at = index.get(key);
     const field = at === undefined ? undefined : fields[at];
     if (field === undefined || at === undefined) context.unknownField(key);
@@ -129,6 +129,9 @@ function readStruct(plan: StructPlan, value: unknown, context: DecodeContext): u
   }
   return object;
 }
+
+const fieldOrder = ({ fields }: StructPlan, value: JsonObject): string[] =>
+  fields.map(({ name }) => name).filter((name) => Object.hasOwn(value, name));
 
 function readField(field: FieldPlan, value: unknown, context: DecodeContext): unknown {
   if (value === null || value === undefined) return undefined;
@@ -171,6 +174,14 @@ function listCoder(element: ValueCoder, goType: string): ValueCoder {
 /** Maps that were read and hold nothing. To ask the runtime takes as long as the map is large. */
 const emptyMaps = new WeakSet<object>();
 
+/** `read` with its keys sorted, itself if they are. */
+function sortedByKey(read: JsonObject, keys: readonly string[]): JsonObject {
+  if (keys.every((key, at) => at === 0 || (keys[at - 1] as string) <= key)) return read;
+  const object: JsonObject = {};
+  for (const key of Object.keys(read).sort()) setOwn(object, key, read[key]);
+  return object;
+}
+
 function mapCoder(element: ValueCoder, goType: string): ValueCoder {
   return {
     read(value, context) {
@@ -178,20 +189,22 @@ function mapCoder(element: ValueCoder, goType: string): ValueCoder {
         context.save(context.mismatch(jsonKind(value), goType));
         return undefined;
       }
-      const object: JsonObject = {};
       const literals = context.duplicates?.literals.get(value);
       const keys = Object.keys(value);
+      // Read as it was sent, for the first error is told.
+      const read: JsonObject = {};
       let isEmpty = true;
-      for (const key of keys.length > 1 ? keys.sort() : keys) {
+      for (const key of keys) {
         const entry = value[key];
         if (entry === undefined) continue;
         isEmpty = false;
         context.literal = literals?.get(key);
         if (!context.trusted) context.enterKey(key);
         const isNone = entry === null || (context.trusted && Array.isArray(entry) && entry.length === 0);
-        setOwn(object, key, isNone ? element.zero() : element.read(entry, context));
+        setOwn(read, key, isNone ? element.zero() : element.read(entry, context));
         if (!context.trusted) context.leave();
       }
+      const object = sortedByKey(read, keys);
       for (const key of context.duplicates?.get(value) ?? []) context.duplicateField(key);
       if (isEmpty) emptyMaps.add(object);
       return object;
@@ -214,6 +227,8 @@ export interface DecodeOptions {
   strict?: boolean;
   /** From `parseJson`, when `strict`. */
   duplicates?: Duplicates | undefined;
+  /** Reads fields in the order of their struct, not of the text, and only those: the first error is then that of upstream's converter. */
+  byField?: boolean;
 }
 
 export interface Decoded {

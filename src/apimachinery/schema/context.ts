@@ -52,6 +52,8 @@ export class DecodeContext {
   /** Values are known to be well-formed: nothing is checked, only the order and omissions are made canonical. */
   readonly trusted: boolean;
   readonly strict: boolean;
+  /** Fields are read in the order of their struct. */
+  readonly byField: boolean;
   readonly duplicates: Duplicates | undefined;
   readonly strictErrors: string[] = [];
   /** Of the number being read, if it is not written as a plain integer. */
@@ -61,9 +63,10 @@ export class DecodeContext {
   #goPath: string[] = [];
   #path: string[] = [];
 
-  constructor(options: { trusted?: boolean; strict?: boolean; duplicates?: Duplicates | undefined }) {
+  constructor(options: { trusted?: boolean; strict?: boolean; byField?: boolean; duplicates?: Duplicates | undefined }) {
     this.trusted = options.trusted ?? false;
     this.strict = options.strict ?? false;
+    this.byField = options.byField ?? false;
     this.duplicates = options.duplicates;
   }
 

@@ -177,6 +177,46 @@ it('an autoscaler without policies gets the default ones, with none it is refuse
   ]);
 });
 
+it('an event has no dependents to wait for', async () => {
+  const event = { metadata: { name: 'e' }, involvedObject: { namespace: 'default' } };
+  await ask('POST', `${core}/events`, {}, event);
+  await ask('DELETE', `${core}/events/e`, {}, { propagationPolicy: 'Foreground' });
+  expect((await ask('GET', `${core}/events/e`)).status).toBe(404);
+});
+
+it('what is applied is named only by text, and its metadata are a map', async () => {
+  const apply = (body: object): Promise<Answer> =>
+    ask(
+      'PATCH',
+      `${core}/configmaps/typed?fieldManager=me`,
+      { 'content-type': 'application/apply-patch+yaml' },
+      { apiVersion: 'v1', kind: 'ConfigMap', ...body },
+    );
+  const about = 'failed to create typed patch object (/; /v1, Kind=ConfigMap): ';
+  expect((await apply({ metadata: '' })).body.message).toBe(`${about}.metadata: expected map, got &{}`);
+  expect((await apply({ metadata: { name: 1 } })).body.message).toBe(
+    `${about}.metadata.name: expected string, got &value.valueUnstructured{Value:1}`,
+  );
+});
+
+it('of several values of another type a patch is told the first that upstream meets', async () => {
+  const body = { metadata: { ownerReferences: [{ uid: 1, name: [], kind: {} }] } };
+  const told = async (type: string): Promise<string> =>
+    (await ask('PATCH', '/api/v1/namespaces/default?dryRun=All', { 'content-type': `application/${type}` }, body)).body.message ??
+    '';
+  expect(await told('merge-patch+json')).toContain(
+    'json: cannot unmarshal object into Go struct field OwnerReference.metadata.ownerReferences.kind of type string',
+  );
+  expect(await told('strategic-merge-patch+json')).toMatch(/: unrecognized type: string$/);
+});
+
+it('a signing request that is applied without one has none', async () => {
+  const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests/none?fieldManager=me';
+  const request = { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', metadata: { name: 'none' } };
+  const { body } = await ask('PATCH', path, { 'content-type': 'application/apply-patch+yaml' }, request);
+  expect(body.message).toContain('spec.request: Invalid value: null: PEM block type must be CERTIFICATE REQUEST');
+});
+
 it('an update or an apply of what is not there passes over its resource version, a create does not', async () => {
   const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'versioned', resourceVersion: '1' } };
   expect((await ask('POST', `${core}/configmaps`, {}, map)).status).toBe(500);

@@ -143,6 +143,22 @@ export function refusedPatch(
   return refusal(goText(body), mismatch === undefined ? convertedText(why) : conversionText(mismatch));
 }
 
+/** The error that upstream meets first: in the text that the library writes, or in the order of fields that its converter goes through. */
+function firstError(
+  resource: ServedResource,
+  request: PatchRequest,
+  current: UnknownObject,
+  patched: object,
+): DecodeError | undefined {
+  try {
+    if (isStrategic(request)) decode(resource.schema, resource.typeName, patched, { byField: true });
+    else read(resource, asLibraryWrites(patched, current, request.body, resource.custom), false);
+  } catch (error) {
+    if (error instanceof DecodeError) return error;
+    throw error;
+  }
+}
+
 const refusing =
   ({ custom }: ServedResource, request: PatchRequest, current: UnknownObject, patched: unknown) =>
   (why: string, mismatch?: DecodeError['mismatch']): StatusError =>
@@ -171,7 +187,8 @@ function decodePatched(
     return decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw refuse(error.message, error.mismatch);
+    const first = firstError(resource, request, current, patched) ?? error;
+    throw refuse(first.message, first.mismatch);
   }
 }
 
@@ -210,6 +227,7 @@ function applying(
   };
 }
 
+const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** What is applied goes to the field manager as written: it checks fields and types itself. */
@@ -229,7 +247,8 @@ export function readApplied(
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${yamlErrors(request.strictErrors)}`);
   }
   if (request.fieldValidation === 'Warn') for (const problem of request.strictErrors) context.request.notes.warn(problem);
-  return body.metadata ? body : { ...body, metadata: {} };
+  // Metadata of another type are told by the field manager.
+  return isAbsent(body.metadata) ? { ...body, metadata: {} } : body;
 }
 
 /** The errors as Go's YAML library lists them. */
@@ -246,7 +265,9 @@ async function typed(
   { metadata }: UnknownObject,
 ): Promise<UnknownObject> {
   try {
-    const { object } = resource.read ? resource.read(applied, false, undefined, 'kept') : read(resource, applied, false);
+    const { object } = resource.read
+      ? resource.read(applied, false, undefined, 'kept')
+      : (decode(resource.schema, resource.typeName, applied, { byField: true }) as Decoded);
     const pause = settings.rest();
     if (pause) await pause;
     return deepCopy(object);
