@@ -204,10 +204,7 @@ class Checker {
 
   #struct(node: Node & { kind: 'struct' }, scope: Scope): Type {
     const type = this.environment.struct?.(node.name);
-    if (!type) {
-      for (const { value } of node.fields) this.typeOf(value, scope);
-      return this.#undeclared(node, node.name);
-    }
+    if (!type) return this.#undeclared(node, node.name);
     for (const field of node.fields) {
       const wanted = this.#fieldType(field, type, field.name);
       const given = this.#unwrapped(field.value, field.optional, scope);

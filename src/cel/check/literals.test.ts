@@ -22,6 +22,11 @@ test.each([
   expect(problem(expression)).toBe(text);
 });
 
+test('of a struct that nobody knows the fields are not looked at', () => {
+  const compiled = compile('Object{metadata: Object.metadata{name: x}}', environmentOf([['object', types.dyn]]));
+  expect(isProgram(compiled) ? [] : compiled.problem.match(/undeclared reference/g)).toHaveLength(1);
+});
+
 test.each([
   ['null', 'must evaluate to bool but got null_type'],
   ['object.a', 'must evaluate to bool but got dyn'],
