@@ -7,6 +7,7 @@ import { decode, DecodeError, type SchemaTable } from '#apimachinery/schema';
 import type { PatchType } from '#apimachinery/transport';
 import { ensureName, ensureNamespace } from '../registry/generic/metadata.ts';
 import { type PatchRequest, readApplied, refusedPatch, strictProblems } from '../registry/generic/patch.ts';
+import { asLibraryWrites } from '../registry/generic/patch-texts.ts';
 import { scaleApiVersion, scaleOf, updateScale } from '../registry/generic/scale.ts';
 import type { WriteContext, ServedResource } from '../registry/generic/types.ts';
 import type { BodyTarget } from '../chain/incoming.ts';
@@ -127,8 +128,12 @@ async function scaleFromPatch(call: ResourceCall): Promise<NextScale> {
 
 function patched(context: WriteContext, schema: SchemaTable, request: PatchRequest, current: UnknownObject): UnknownObject {
   const result = applied(schema, request, current);
+  const isStrategic = request.type === 'application/strategic-merge-patch+json';
   try {
-    const { object, strictErrors } = decode(schema, scaleType, result, { strict: request.fieldValidation !== 'Ignore' });
+    // In the order in which upstream reads it.
+    const text = isStrategic ? result : asLibraryWrites(result, current, request.body);
+    const { object, strictErrors } = decode(schema, scaleType, text, { strict: request.fieldValidation !== 'Ignore' });
+    if (isStrategic) strictErrors.sort();
     strictProblems(context, request, strictErrors, (why) => refusedPatch(request, current, result, why));
     return object as UnknownObject;
   } catch (error) {

@@ -210,6 +210,20 @@ it('of several values of another type a patch is told the first that upstream me
   expect(await told('strategic-merge-patch+json')).toMatch(/: unrecognized type: string$/);
 });
 
+it('unknown fields of a patched Scale are told in the order of the text', async () => {
+  const labels = { app: 'scaled' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const path = '/apis/apps/v1/namespaces/default/deployments';
+  await ask('POST', path, {}, { metadata: { name: 'scaled' }, spec: { selector: { matchLabels: labels }, template } });
+  const { warning } = await ask(
+    'PATCH',
+    `${path}/scaled/scale?dryRun=All`,
+    { 'content-type': 'application/merge-patch+json' },
+    { spec: { zeta: 1, alpha: 2 } },
+  );
+  expect(warning).toBe('299 - "unknown field \\"spec.alpha\\"", 299 - "unknown field \\"spec.zeta\\""');
+});
+
 it('a signing request that is applied without one has none', async () => {
   const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests/none?fieldManager=me';
   const request = { apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', metadata: { name: 'none' } };
