@@ -6,12 +6,18 @@ import { createWireClient, dialErrorText } from '#wire';
 import type { WebhookServer } from './kubeconfig.ts';
 import { readAnswer } from './read-answer.ts';
 
+/** What is posted, and answered with a status. */
+export interface Review {
+  kind: string;
+  apiVersion: string;
+}
+
 export interface ReviewClient {
   /**
    * The status of the answer, which is of the type that the review is of. Rejects with an Error that says why there is none; `code` is the server's,
    * 0 where it did not answer.
    */
-  post<T>(review: object, typeName: string, signal?: AbortSignal): Promise<T>;
+  post<T>(review: Review, typeName: string, signal?: AbortSignal): Promise<T>;
   close(): void;
 }
 
@@ -50,6 +56,12 @@ const pathWith = ({ pathname, search }: URL, timeoutMs: number | undefined): str
     ? `${pathname}${search}`
     : `${pathname}${search}${search === '' ? '?' : '&'}timeout=${timeoutMs / 1000}s`;
 
+/** What says of itself that it is something else is no answer, whatever its status looks like; what says nothing is one, as for client-go. */
+function checkKind(asked: Review, { kind = asked.kind, apiVersion = asked.apiVersion }: Partial<Review>): void {
+  if ((kind || asked.kind) === asked.kind && (apiVersion || asked.apiVersion) === asked.apiVersion) return;
+  throw new ReviewError(`the answer is no review: ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`, 0);
+}
+
 export function createReviewClient(
   server: WebhookServer,
   { timeoutMs, retryMs = retry.firstMs, table = builtinSchema() }: ReviewOptions,
@@ -58,7 +70,7 @@ export function createReviewClient(
   const url = new URL(server.url);
   const client = createWireClient({ baseUrl: url.origin, tls: server.tls });
   const path = pathWith(url, timeoutMs);
-  const once = async <T>(body: string, typeName: string, signal: AbortSignal | undefined): Promise<T> => {
+  const once = async <T>(review: Review, body: string, typeName: string, signal: AbortSignal | undefined): Promise<T> => {
     const abort = new AbortController();
     const end = (): void => abort.abort();
     const timer = timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, end);
@@ -80,7 +92,8 @@ export function createReviewClient(
       const text = await answer.text(answerBytesMax);
       if (answer.status < 200 || answer.status > 206)
         throw new ReviewError(`the server answered ${answer.status}: ${text.slice(0, 256)}`, answer.status);
-      const { status } = readAnswer<{ status?: T }>(text, typeName, table);
+      const { status, ...named } = readAnswer<Partial<Review> & { status?: T }>(text, typeName, table);
+      checkKind(review, named);
       return status ?? ({} as T);
     } catch (error) {
       if (error instanceof ReviewError) throw error;
@@ -94,13 +107,13 @@ export function createReviewClient(
     }
   };
   return {
-    async post<T>(review: object, typeName: string, signal?: AbortSignal): Promise<T> {
+    async post<T>(review: Review, typeName: string, signal?: AbortSignal): Promise<T> {
       const body = JSON.stringify(review);
       for (let attempt = 1, waitMs = retryMs; ; attempt++, waitMs *= retry.factor) {
         const since = clock.monotonic();
         const told = (code: number): void => observe?.(Math.max(code, 0), (clock.monotonic() - since) / 1000);
         try {
-          const status = await once<T>(body, typeName, signal);
+          const status = await once<T>(review, body, typeName, signal);
           told(200);
           return status;
         } catch (error) {

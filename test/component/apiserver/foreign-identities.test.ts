@@ -355,7 +355,7 @@ describe('access webhooks', () => {
       kind: 'AuthorizationConfiguration',
       authorizers,
     });
-    const allow = { type: 'AlwaysAllow', name: 'all' };
+    const allow = { type: 'AlwaysAllow', name: 'alwaysallow' };
     const path = await file('authz.yaml', configuration(webhook(), allow));
     const { send } = await serve([`--token-auth-file=${await file('tokens.csv', tokens)}`, `--authorization-config=${path}`]);
     const status = async (what: string): Promise<number> =>
@@ -372,6 +372,7 @@ describe('access webhooks', () => {
   it.each([
     [{ authorizers: [] }, 'authorizers: Required value: at least one authorization mode must be defined'],
     [{ authorizers: [{ type: 'ABAC', name: 'a' }] }, 'authorizers[0].type: Unsupported value: "ABAC"'],
+    [{ authorizers: [{ type: 'RBAC', name: 'a' }] }, 'expected name rbac for authorizer RBAC instead of a'],
     [{ authorizers: [{ type: 'Webhook', name: 'a' }] }, 'authorizers[0].webhook: Required value: required when type=Webhook'],
     [{ authorizers: [{ type: 'Webhook', name: 'a', webhook: {} }] }, 'authorizers[0].failurePolicy: Required value'],
     [

@@ -136,6 +136,7 @@ it.each([
   ['a list', 200, []],
   ['a redirect', 302, { status: { allowed: true } }],
   ['an error', 403, { status: { allowed: true } }],
+  ['another kind', 200, { kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', status: { allowed: true } }],
 ])('%s is no consent', async (_what, status, value) => {
   const { path } = await decider(() => ({ status, value }));
   const { send } = await serverWith({ kubeConfigFile: path });

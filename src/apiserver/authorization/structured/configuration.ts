@@ -62,6 +62,9 @@ export function parseAuthorizationConfiguration(
   }));
   const problems = authorizationErrors(authorizers, authorizerTypes);
   if (problems.length > 0) throw failed(aggregate(problems));
+  const misnamed = authorizers.find(({ type, name }) => type !== 'Webhook' && name !== type.toLowerCase());
+  if (misnamed)
+    throw failed(`expected name ${misnamed.type.toLowerCase()} for authorizer ${misnamed.type} instead of ${misnamed.name}`);
   const types = authorizers
     .map(({ type }) => type)
     .filter((type) => type !== 'Webhook')

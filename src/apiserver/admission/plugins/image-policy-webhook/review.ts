@@ -35,7 +35,14 @@ export const reviewType = 'io.k8s.api.imagepolicy.v1alpha1.ImageReview';
 const statusType = `${reviewType}Status`;
 
 const types: readonly TypeSchema[] = [
-  { name: reviewType, fields: [{ name: 'status', number: 3, type: 'message', ref: statusType, omitempty: true }] },
+  {
+    name: reviewType,
+    fields: [
+      { name: 'kind', number: 0, type: 'string', omitempty: true },
+      { name: 'apiVersion', number: 0, type: 'string', omitempty: true },
+      { name: 'status', number: 3, type: 'message', ref: statusType, omitempty: true },
+    ],
+  },
   {
     name: statusType,
     fields: [
