@@ -152,7 +152,7 @@ function listCoder(element: ValueCoder, goType: string): ValueCoder {
   return {
     read(value, context) {
       if (!Array.isArray(value)) {
-        context.save(context.mismatch(jsonKind(value), goType));
+        context.save(context.mismatch(jsonKind(value), goType, 'slice'));
         return undefined;
       }
       // Protobuf does not tell an empty list from none: what was stored has none.
@@ -186,7 +186,7 @@ function mapCoder(element: ValueCoder, goType: string): ValueCoder {
   return {
     read(value, context) {
       if (!isObject(value)) {
-        context.save(context.mismatch(jsonKind(value), goType));
+        context.save(context.mismatch(jsonKind(value), goType, 'map'));
         return undefined;
       }
       const literals = context.duplicates?.literals.get(value);

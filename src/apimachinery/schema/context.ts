@@ -8,7 +8,7 @@ export interface Mismatch {
   value: string;
   goType: string;
   path: string[];
-  /** What the wanted type is in Go: a scalar kind, or `own` for one that reads its JSON itself; absent for structs, lists and maps. */
+  /** What the wanted type is in Go: a scalar kind, `slice`, `map`, or `own` for one that reads its JSON itself; absent for structs. */
   kind?: string | undefined;
 }
 

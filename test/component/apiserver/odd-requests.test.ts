@@ -210,6 +210,17 @@ it('of several values of another type a patch is told the first that upstream me
   expect(await told('strategic-merge-patch+json')).toMatch(/: unrecognized type: string$/);
 });
 
+it('what a refused patch would have made is shown as Go writes JSON', async () => {
+  const body = { metadata: { annotations: { a: '<b> && c' }, labels: [] } };
+  const { body: told } = await ask(
+    'PATCH',
+    '/api/v1/namespaces/default?dryRun=All',
+    { 'content-type': 'application/merge-patch+json' },
+    body,
+  );
+  expect(told.message).toContain(String.raw`\\u003cb\\u003e \\u0026\\u0026 c`);
+});
+
 it('unknown fields of a patched Scale are told in the order of the text', async () => {
   const labels = { app: 'scaled' };
   const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };

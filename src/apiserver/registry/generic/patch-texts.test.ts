@@ -50,8 +50,9 @@ test.each([
   ['string', 'bool', 'bool', 'unrecognized type: bool'],
   ['array', 'string', 'own', 'json: cannot unmarshal array into Go value of type string'],
   ['number 1.5', 'int32', 'own', 'json: cannot unmarshal number 1.5 into Go value of type int32'],
-  ['string', '[]v1.Container', undefined, 'cannot restore slice from string'],
-  ['array', 'map[string]string', undefined, 'cannot restore map from slice'],
+  ['string', '[]v1.Container', 'slice', 'cannot restore slice from string'],
+  ['array', 'map[string]string', 'map', 'cannot restore map from slice'],
+  ['array', 'v1.ResourceList', 'map', 'cannot restore map from slice'],
   ['string', 'v1.PodSpec', undefined, 'cannot restore struct from: string'],
 ])('%s for %s (%s)', (value, goType, kind, text) => {
   expect(conversionText({ value, goType, kind, path: [] })).toBe(text);

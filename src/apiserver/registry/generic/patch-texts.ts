@@ -67,12 +67,12 @@ export function conversionText({ value, goType, kind }: NonNullable<DecodeError[
   const [jsonKind = '', literal = ''] = value.split(' ');
   const isNumber = jsonKind === 'number';
   const from = isNumber ? (/[.eE]/.test(literal) ? 'float64' : 'int64') : (goKinds[jsonKind] ?? value);
+  if (kind === 'slice' || kind === 'map') return `cannot restore ${kind} from ${from}`;
   if (kind !== undefined) {
     const converts = isNumber && (numeric.test(kind) || (kind === 'string' && from === 'int64'));
     return converts ? `cannot convert ${from} to ${goType}` : `unrecognized type: ${kind}`;
   }
-  if (goType.startsWith('[]')) return `cannot restore slice from ${from}`;
-  return goType.startsWith('map[') ? `cannot restore map from ${from}` : `cannot restore struct from: ${from}`;
+  return `cannot restore struct from: ${from}`;
 }
 
 /** What a value's own reader says, as the converter tells it. */

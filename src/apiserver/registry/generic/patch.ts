@@ -10,6 +10,7 @@ import {
 } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
 import { formatTime, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
+import { goEscaped } from '#apimachinery/codec';
 import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
 import { decode, DecodeError } from '#apimachinery/schema';
 import type { PatchType } from '#apimachinery/transport';
@@ -139,7 +140,7 @@ export function refusedPatch(
 ): StatusError {
   const { type, body, sorted } = request;
   if (type !== 'application/strategic-merge-patch+json')
-    return refusal(JSON.stringify(asLibraryWrites(patched, current, body, sorted)), why);
+    return refusal(goEscaped(JSON.stringify(asLibraryWrites(patched, current, body, sorted))), why);
   return refusal(goText(body), mismatch === undefined ? convertedText(why) : conversionText(mismatch));
 }
 
@@ -174,7 +175,7 @@ function decodePatched(
   if (typeof patched !== 'object' || patched === null || Array.isArray(patched))
     throw refuse('the patch does not yield an object');
   // A strategic patch is read into the type that the path names, whatever it calls itself.
-  const shown = (): string => JSON.stringify(asLibraryWrites(patched, current, request.body, resource.custom));
+  const shown = (): string => goEscaped(JSON.stringify(asLibraryWrites(patched, current, request.body, resource.custom)));
   const problem = isStrategic(request) ? undefined : nameProblem(resource, patched, shown);
   if (problem !== undefined) throw refuse(problem);
   try {
