@@ -42,7 +42,7 @@ async function runTool(tool, context, before, chosen) {
     const mark = markOf(context.work);
     const { log, ...kept } = await run({ ...context, rows: runs }).catch(failure);
     const seconds = Math.round((Date.now() - started) / 1000);
-    runs.push({ what, version, ...kept });
+    runs.push({ what, version, ...kept, day: new Date().toISOString().slice(0, 10) });
     console.log(`${kept.result.padEnd(8)} ${tool.name}: ${what} ${version} (${seconds} s)${kept.differs ? `: ${kept.differs}` : ''}${log ? `\n${log}` : ''}`);
     await context.stopAll();
     await endLeft(mark);

@@ -10,7 +10,7 @@ export const store = (here, folder, result) => writeFileSync(fileOf(here, folder
 
 const cell = (text) => text.replaceAll('|', '\\|');
 
-const row = (tool, { what, version, result, differs = '' }) => `| ${tool} | ${cell(what)} | ${version} | ${result} | ${cell(differs)} |`;
+const row = (tool, { what, version, result, day = '', differs = '' }) => `| ${tool} | ${cell(what)} | ${version} | ${result} | ${day} | ${cell(differs)} |`;
 
 const count = ({ name, runs }) => `| ${name} | ${runs.filter(({ result }) => result === 'works').length} of ${runs.length} |`;
 
@@ -26,8 +26,8 @@ Do not edit: run a tool again to renew its rows.
 |---|---|
 ${results.map(count).join('\n')}
 
-| tool | what | version | result | what differs |
-|---|---|---|---|---|
+| tool | what | version | result | last run | what differs |
+|---|---|---|---|---|---|
 ${results.flatMap((result) => result.runs.map((run) => row(result.name, run))).join('\n')}
 `;
 }
