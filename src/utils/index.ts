@@ -13,7 +13,7 @@ export { assignOwn, own, setOwn } from './own.ts';
 export { quote } from './quote.ts';
 export { isOneOf } from './membership.ts';
 export { parseGoInt } from './go-int.ts';
-export { goPrint, goSyntax, goTypeName } from './go-print.ts';
+export { goPrint, goString, goSyntax, goTypeName } from './go-print.ts';
 export { finish, type Steps } from './steps.ts';
 export { withoutTrailing } from './trailing.ts';
 export { firstOfEach, repeats } from './repeats.ts';

@@ -297,6 +297,14 @@ describe('apply', () => {
     );
   });
 
+  it('takes metadata away whole when their applier states none any more', () => {
+    const first = stored(manager.apply(undefined, pod({ replicas: 1 }, { name: 'p', labels: { a: 'b' } }), writer('a')));
+    const { metadata: _, ...bare } = pod({ replicas: 1 });
+    expect(manager.apply(first, bare as UnknownObject, writer('a')).metadata.name).toBeUndefined();
+    expect(manager.apply(first, pod({ replicas: 1 }), writer('a')).metadata).toMatchObject({ name: 'p' });
+    expect(manager.apply(first, bare as UnknownObject, writer('b')).metadata).toMatchObject({ name: 'p', labels: { a: 'b' } });
+  });
+
   it('lets kubectl take over what its client-side apply stated', () => {
     const key = 'kubectl.kubernetes.io/last-applied-configuration';
     const annotations = { [key]: JSON.stringify(pod({ replicas: 1 })) };

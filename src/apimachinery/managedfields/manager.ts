@@ -91,7 +91,8 @@ const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** A copy of the object, with metadata of its own. */
 const withManagedFields = (object: UnknownObject, managed: Managed): UnknownObject => {
-  const { managedFields: _, ...metadata } = object.metadata;
+  // An apply takes away the metadata that nobody states any more.
+  const { managedFields: _, ...metadata } = object.metadata ?? {};
   const entries = writeManaged(managed);
   return { ...object, metadata: entries === undefined ? metadata : { ...metadata, managedFields: entries } };
 };

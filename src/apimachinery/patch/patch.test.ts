@@ -31,6 +31,8 @@ const types: TypeSchema[] = [
       field('finalizers', { shape: 'list', patchStrategy: 'merge' }),
       field('args', { shape: 'list' }),
       field('labels', { shape: 'map' }),
+      field('named', { type: 'message', ref: 'test.Container', shape: 'map' }),
+      field('raw', { type: 'rawExtension', goType: 'runtime.RawExtension' }),
       field('strategy', { type: 'message', ref: 'test.Volume', patchStrategy: 'retainKeys' }),
     ],
   },
@@ -45,7 +47,8 @@ const table: SchemaTable = {
 };
 
 describe('strategicMergePatch', () => {
-  const strategic = (original: unknown, patch: unknown): unknown => strategicMergePatch(table, 'test.Pod', original, patch);
+  const strategic = (original: unknown, patch: unknown): unknown =>
+    strategicMergePatch(table, 'test.Pod', original, patch).object;
   const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ name, image: name }));
   it.each([
     [
@@ -71,6 +74,8 @@ describe('strategicMergePatch', () => {
       { '$setElementOrder/containers': [{ name: 'c' }, { name: 'a' }], containers: [{ name: 'a', image: 'x' }] },
       { containers: [b, c, { name: 'a', image: 'x' }] },
     ],
+    ['takes nothing from a list by a text', { args: ['a'] }, { '$deleteFromPrimitiveList/args': 'a' }, { args: ['a'] }],
+    ['replaces a text by a text of what is to go', { a: 'x' }, { '$deleteFromPrimitiveList/a': 'y' }, { a: 'y' }],
     ['orders scalars', { finalizers: ['a', 'b'] }, { '$setElementOrder/finalizers': ['b', 'a'] }, { finalizers: ['b', 'a'] }],
   ])('%s', (_, original, patch, result) => {
     const before = JSON.stringify([original, patch]);
@@ -81,6 +86,20 @@ describe('strategicMergePatch', () => {
   it.each([
     [{ containers: [{ image: 'x' }] }, 500, 'map: map[image:x] does not contain declared merge key: name'],
     [{ containers: [{ name: 'a', $patch: 'nope' }] }, 500, 'unknown patch type: nope in map: map[$patch:nope name:a]'],
+    [{ $patch: 1 }, 500, 'unknown patch type: %!s(int64=1) in map: map[$patch:1]'],
+    [
+      { $patch: { a: [true, null] } },
+      500,
+      'unknown patch type: map[a:[%!s(bool=true) <nil>]] in map: map[$patch:map[a:[true <nil>]]]',
+    ],
+    [{ '$setElementOrder/args': 5 }, 500, 'expected a []interface {}, but received a int64'],
+    [{ '$setElementOrder/args': null }, 500, 'expected a []interface {}, but received a %!s(<nil>)'],
+    [{ '$setElementOrder/labels': [] }, 500, 'expected slice or array type, but got: struct'],
+    [{ strategy: { $retainKeys: 3 } }, 400, 'invalid patch format of retainKeys'],
+    [{ finalizers: [['a']] }, 422, 'the server rejected our request due to an error in our request'],
+    [{ finalizers: [{}] }, 500, 'cannot merge lists without merge key for string'],
+    [{ named: { a: { name: 'b' } } }, 500, 'merging an object in json but data type is not struct, instead is: map'],
+    [{ raw: { a: { b: 1 } } }, 500, 'unable to find api field in struct RawExtension for the json field "a"'],
     [{ strategy: { $retainKeys: ['a'], b: '1' } }, 400, 'invalid patch format of retainKeys'],
     [
       { '$setElementOrder/containers': [{ name: 'b' }], containers: [{ name: 'a', image: 'x' }] },
@@ -89,10 +108,24 @@ describe('strategicMergePatch', () => {
     ],
     [['x'], 400, 'json: cannot unmarshal array into Go value of type map[string]interface {}'],
   ])('refuses %j', (patch, code, message) => {
-    const original = { containers: [a], strategy: { a: '1' } };
+    const original = { containers: [a], strategy: { a: '1' }, finalizers: [], named: { a: { name: 'a' } }, raw: { a: {} } };
     expect(() => strategic(original, patch)).toThrow(
       expect.objectContaining({ message, status: expect.objectContaining({ code }) }),
     );
+  });
+});
+
+it('what a strategic merge has used is gone from what is left of the patch', () => {
+  const patch = {
+    '$setElementOrder/containers': [{ name: 'a' }],
+    containers: [{ name: 'a', image: 'x' }],
+    strategy: { $retainKeys: ['a'], a: '1' },
+    labels: { a: null, b: '1', c: [{ $patch: 'delete' }, { d: null }] },
+  };
+  const original = { containers: [{ name: 'a' }], strategy: { a: '1' } };
+  expect(strategicMergePatch(table, 'test.Pod', original, patch).left).toEqual({
+    strategy: { a: '1' },
+    labels: { b: '1', c: [{}] },
   });
 });
 

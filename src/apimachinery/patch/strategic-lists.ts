@@ -2,7 +2,7 @@
 import { own } from '#utils';
 import { plainError } from '../errors/index.ts';
 import { isObject, type Json, type JsonObject } from './json.ts';
-import { mixedTypes, noMergeKey, orderMismatch, unknownDirective, wrongType } from './strategic-errors.ts';
+import { listOfLists, mixedTypes, noMergeKey, orderMismatch, unknownDirective, wrongType } from './strategic-errors.ts';
 
 /** How items of one list are matched: by this key, or by value when it is ''. */
 export type MergeKey = string;
@@ -27,7 +27,7 @@ export function itemKind(...lists: readonly (readonly Json[])[]): string {
   let kind: string | undefined;
   for (const item of lists.flat()) {
     kind ??= kindOf(item);
-    if (kind === 'list') throw plainError('lists of lists are not supported');
+    if (kind === 'list') throw listOfLists();
     if (kind !== kindOf(item)) throw mixedTypes(lists);
   }
   if (kind === undefined) throw plainError('no elements in any of the given slices');

@@ -2,11 +2,10 @@
 import { conflict, internalError } from '#apimachinery/errors';
 import { atOnce, createFieldManager, type FieldManager } from '#apimachinery/managedfields';
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
-import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
 import { decode, DecodeError, type SchemaTable } from '#apimachinery/schema';
 import type { PatchType } from '#apimachinery/transport';
 import { ensureName, ensureNamespace } from '../registry/generic/metadata.ts';
-import { type PatchRequest, readApplied, refusedPatch, strictProblems } from '../registry/generic/patch.ts';
+import { type PatchRequest, patchedBy, readApplied, refusedPatch, strictProblems } from '../registry/generic/patch.ts';
 import { asLibraryWrites } from '../registry/generic/patch-texts.ts';
 import { scaleApiVersion, scaleOf, updateScale } from '../registry/generic/scale.ts';
 import type { WriteContext, ServedResource } from '../registry/generic/types.ts';
@@ -126,8 +125,9 @@ async function scaleFromPatch(call: ResourceCall): Promise<NextScale> {
   };
 }
 
-function patched(context: WriteContext, schema: SchemaTable, request: PatchRequest, current: UnknownObject): UnknownObject {
-  const result = applied(schema, request, current);
+function patched(context: WriteContext, schema: SchemaTable, asked: PatchRequest, current: UnknownObject): UnknownObject {
+  const { patched: result, body } = patchedBy(schema, scaleType, asked, current);
+  const request = { ...asked, body };
   const isStrategic = request.type === 'application/strategic-merge-patch+json';
   try {
     // In the order in which upstream reads it.
@@ -140,10 +140,4 @@ function patched(context: WriteContext, schema: SchemaTable, request: PatchReque
     if (error instanceof DecodeError) throw refusedPatch(request, current, result, error.message, error.mismatch);
     throw error;
   }
-}
-
-function applied(schema: SchemaTable, { type, body }: PatchRequest, current: UnknownObject): unknown {
-  if (type === 'application/json-patch+json') return jsonPatch(current, body);
-  if (type === 'application/merge-patch+json') return mergePatch(current, body);
-  return strategicMergePatch(schema, scaleType, current, body);
 }

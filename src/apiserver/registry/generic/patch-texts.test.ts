@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { jsonPatch, mergePatch } from '#apimachinery/patch';
 import { DecodeError } from '#apimachinery/schema';
-import { appliedText, asLibraryWrites, conversionText, goText } from './patch-texts.ts';
+import { appliedText, asLibraryWrites, conversionText } from './patch-texts.ts';
 import type { ServedResource } from './types.ts';
 
 const current = {
@@ -56,10 +56,6 @@ test.each([
   ['string', 'v1.PodSpec', undefined, 'cannot restore struct from: string'],
 ])('%s for %s (%s)', (value, goType, kind, text) => {
   expect(conversionText({ value, goType, kind, path: [] })).toBe(text);
-});
-
-test('maps as Go prints them', () => {
-  expect(goText({ b: [1, null], a: { c: true } })).toBe('map[a:map[c:true] b:[1 <nil>]]');
 });
 
 test.each([

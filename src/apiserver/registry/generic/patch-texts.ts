@@ -46,15 +46,6 @@ function rewritten(value: unknown, whole: ReadonlySet<object>): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, rewritten(inner, whole)]));
 }
 
-/** A JSON value as Go prints it with %v. */
-export function goText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
-  if (value === null || value === undefined) return '<nil>';
-  if (typeof value !== 'object') return String(value as string | number | boolean);
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `map[${entries.map(([key, item]) => `${key}:${goText(item)}`).join(' ')}]`;
-}
-
 const goKinds: Record<string, string> = { array: 'slice', object: 'map', bool: 'bool', string: 'string' };
 const numeric = /^u?int\d+$|^float\d+$/;
 

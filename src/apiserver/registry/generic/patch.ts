@@ -12,13 +12,13 @@ import { invalid, root } from '#apimachinery/field';
 import { formatTime, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { goEscaped } from '#apimachinery/codec';
 import { jsonPatch, mergePatch, strategicMergePatch } from '#apimachinery/patch';
-import { decode, DecodeError } from '#apimachinery/schema';
+import { decode, DecodeError, type SchemaTable } from '#apimachinery/schema';
 import type { PatchType } from '#apimachinery/transport';
 import { paced } from '#host';
-import { deepCopy } from '#utils';
+import { deepCopy, goPrint } from '#utils';
 import { dedupOwners, ensureName, ensureNamespace, keepFieldsReset } from './metadata.ts';
 import { admitUpdate, recordUpdate } from './put.ts';
-import { appliedText, asLibraryWrites, convertedText, conversionText, goText, misnamed, nameProblem } from './patch-texts.ts';
+import { appliedText, asLibraryWrites, convertedText, conversionText, misnamed, nameProblem } from './patch-texts.ts';
 import { apiVersionText, type Decoded, type Door, type WriteContext, type ServedResource } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
 
@@ -48,10 +48,10 @@ function patching(
     if (!live) throw notFound(resource, context.target.name);
     const current = resource.fromStorage(live);
     const { rest } = context.settings;
-    const patched = applyPatch(context, request, current);
+    const { patched, body } = applyPatch(context, request, current);
     let pause = rest();
     if (pause) await pause;
-    const object = await readPatched(context, request, current, patched);
+    const object = await readPatched(context, { ...request, body }, current, patched);
     if ((pause = rest())) await pause;
     ensureNamespace(object.metadata, context);
     ensureName(object.metadata, context);
@@ -65,14 +65,31 @@ function patching(
   };
 }
 
-function applyPatch(context: WriteContext, request: PatchRequest, current: UnknownObject): unknown {
-  const { schema, typeName } = context.resource;
-  if (request.type === 'application/json-patch+json') return jsonPatch(current, request.body);
-  if (request.type === 'application/merge-patch+json') return mergePatch(current, request.body);
-  if (context.resource.custom) {
+function applyPatch(context: WriteContext, request: PatchRequest, current: UnknownObject): Patched {
+  const { schema, typeName, custom } = context.resource;
+  if (custom && isStrategic(request)) {
     throw unsupportedMediaType(['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']);
   }
-  return strategicMergePatch(schema, typeName, current, request.body);
+  return patchedBy(schema, typeName, request, current);
+}
+
+interface Patched {
+  patched: unknown;
+  /** What messages show of the patch. */
+  body: unknown;
+}
+
+/** What any patch but an apply makes of an object of the type. */
+export function patchedBy(
+  schema: SchemaTable,
+  typeName: string,
+  { type, body }: Pick<PatchRequest, 'type' | 'body'>,
+  current: UnknownObject,
+): Patched {
+  if (type === 'application/json-patch+json') return { patched: jsonPatch(current, body), body };
+  if (type === 'application/merge-patch+json') return { patched: mergePatch(current, body), body };
+  const { object, left } = strategicMergePatch(schema, typeName, current, body);
+  return { patched: object, body: left };
 }
 
 /** The result as the resource's type: unknown fields and wrong types are the client's fault. */
@@ -141,7 +158,7 @@ export function refusedPatch(
   const { type, body, sorted } = request;
   if (type !== 'application/strategic-merge-patch+json')
     return refusal(goEscaped(JSON.stringify(asLibraryWrites(patched, current, body, sorted))), why);
-  return refusal(goText(body), mismatch === undefined ? convertedText(why) : conversionText(mismatch));
+  return refusal(goPrint(body), mismatch === undefined ? convertedText(why) : conversionText(mismatch));
 }
 
 /** The error that upstream meets first: in the text that the library writes, or in the order of fields that its converter goes through. */
@@ -202,7 +219,7 @@ function applying(
   const config = readApplied(context, request, { kind: resource.kind, apiVersion: apiVersionText(resource) });
   return async (live) => {
     if (!live && !door.creates) throw notFound(resource, context.target.name);
-    const { uid } = config.metadata;
+    const uid = config.metadata?.uid;
     if (!live && uid) {
       const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
       throw conflict(resource, context.target.name, why);
@@ -228,10 +245,9 @@ function applying(
   };
 }
 
-const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** What is applied goes to the field manager as written: it checks fields and types itself. */
+/** What is applied, which may have no metadata. It goes to the field manager as written: that checks fields and types itself. */
 export function readApplied(
   context: Pick<WriteContext, 'request'>,
   request: PatchRequest,
@@ -248,8 +264,7 @@ export function readApplied(
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${yamlErrors(request.strictErrors)}`);
   }
   if (request.fieldValidation === 'Warn') for (const problem of request.strictErrors) context.request.notes.warn(problem);
-  // Metadata of another type are told by the field manager.
-  return isAbsent(body.metadata) ? { ...body, metadata: {} } : body;
+  return body;
 }
 
 /** The errors as Go's YAML library lists them. */
@@ -263,7 +278,7 @@ const read = (resource: ServedResource, value: unknown, strict: boolean): Decode
 async function typed(
   { resource, settings }: WriteContext,
   applied: UnknownObject,
-  { metadata }: UnknownObject,
+  config: UnknownObject,
 ): Promise<UnknownObject> {
   try {
     const { object } = resource.read
@@ -273,7 +288,7 @@ async function typed(
     if (pause) await pause;
     return deepCopy(object);
   } catch (error) {
-    if (error instanceof DecodeError) throw plainError(appliedText(resource, metadata, error));
+    if (error instanceof DecodeError) throw plainError(appliedText(resource, config.metadata ?? {}, error));
     throw error;
   }
 }
