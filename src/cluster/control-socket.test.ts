@@ -40,6 +40,13 @@ test('answers questions, and says why it does not', async () => {
   await expect(askCluster(join(dir, 'none'), 'GET', '/echo', {})).rejects.toThrow('the cluster does not run');
 });
 
+test.runIf(process.platform === 'linux')('says of one whose socket was removed that it runs on', async () => {
+  rmSync(path);
+  await expect(askCluster(path, 'GET', '/echo', {})).rejects.toThrow(
+    `the cluster runs (process ${process.pid}) and cannot be asked, as its socket ${path} was removed`,
+  );
+});
+
 test.each(['//', '///', '//[', 'http://[', '/%', '/%ff?%', '/__proto__', '*', '/?a=%zz'])(
   'survives the target %s',
   async (target) => {

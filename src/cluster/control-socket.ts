@@ -1,5 +1,6 @@
 // What other commands ask of a running cluster that is not part of the Kubernetes API: HTTP on a unix socket that only the cluster's user can open.
 import { request } from 'node:http';
+import { listenerOf } from '#host';
 import type { Logger } from '#utils';
 import { serve, type WireServer } from '#wire';
 
@@ -37,7 +38,14 @@ function valueOf<T>(body: string): T {
   }
 }
 
-/** Asks a running cluster. Rejects with its sentence, or with one that says that it does not run. */
+/** One whose socket was removed runs on, and cannot be asked. */
+async function whyUnasked(socketPath: string): Promise<string> {
+  const pid = await listenerOf(socketPath);
+  if (pid === undefined) return 'the cluster does not run; start it with: sagong up';
+  return `the cluster runs (process ${pid}) and cannot be asked, as its socket ${socketPath} was removed; stop it and start it again`;
+}
+
+/** Asks a running cluster. Rejects with its sentence, or with one that says why it cannot be asked. */
 export function askCluster<T>(
   socketPath: string,
   method: 'GET' | 'PUT',
@@ -61,7 +69,7 @@ export function askCluster<T>(
         }
       });
     });
-    sent.on('error', () => reject(new Error('the cluster does not run; start it with: sagong up')));
+    sent.on('error', () => void whyUnasked(socketPath).then((why) => reject(new Error(why)), reject));
     sent.end();
   });
 }

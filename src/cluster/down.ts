@@ -1,13 +1,12 @@
 // `sagong stop` and `sagong down`: ending a cluster, also one that crashed.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readKubeconfig } from '#client';
 import { execCommand } from '#host';
 import type { Clock } from '#utils';
 import { findProgram } from './capabilities.ts';
 import { removeLoadBalancers } from '#cloud/load-balancers';
-import { removeMachine } from '#cloud/machine';
-import { cloudDir, clusterMark, clusterPaths, clustersHome, isClusterDir } from './state/paths.ts';
+import { hasLeftovers, removeMachine } from '#cloud/machine';
+import { cloudDir, clusterMark, clustersHome, isClusterDir } from './state/paths.ts';
 import { forgetDir } from './state/elsewhere.ts';
 import { ownMachineDir } from './machines/choice.ts';
 import { leaveOthers } from './machines/leave.ts';
@@ -15,15 +14,10 @@ import { loadMachine } from './machines/machine.ts';
 import { powerOff } from './machines/power.ts';
 import { previousContext } from './access/previous-context.ts';
 import { removeData } from './state/removal.ts';
-import { readRunState, removeRunState, stopProcess } from './state/run-state.ts';
+import { lastServer } from './state/last-server.ts';
+import { readRunState, removeRunState, runningProcess, stopProcess } from './state/run-state.ts';
 import { loadSettings } from './state/settings.ts';
 import { removeUserContext } from './access/user-kubeconfig.ts';
-
-/** What the cluster's own kubeconfig says. */
-function lastServer(dataDir: string): string | undefined {
-  const path = clusterPaths(dataDir).kubeconfig;
-  return existsSync(path) ? readKubeconfig(path).clusters[0]?.cluster.server : undefined;
-}
 
 const canHaveNodes = (): boolean =>
   process.platform === 'linux' && process.getuid?.() === 0 && ['ip', 'iptables'].every((name) => findProgram(name));
@@ -37,10 +31,14 @@ async function removeLeftovers(dataDir: string, clock: Clock): Promise<void> {
   await removeMachine(mark, { exec: execCommand, clock, dir: dataDir });
 }
 
+/** Whether the machine has something of the cluster that is not in its directory, which may have been removed. */
+const isOnMachine = async (dataDir: string): Promise<boolean> =>
+  (await runningProcess(dataDir)) !== undefined || (canHaveNodes() && (await hasLeftovers(clusterMark(dataDir))));
+
 /** Ends everything that runs; keeps the data. Gives whether something ran. */
 export async function stop(dataDir: string, clock: Clock): Promise<boolean> {
   const stopped = await stopProcess(dataDir, clock);
-  if (canHaveNodes() && existsSync(dataDir)) await removeLeftovers(dataDir, clock);
+  if (canHaveNodes() && (existsSync(dataDir) || (await isOnMachine(dataDir)))) await removeLeftovers(dataDir, clock);
   await removeRunState(dataDir);
   return stopped;
 }
@@ -58,7 +56,7 @@ interface DownDeps {
  * etcd stays as it is, unless `force` says otherwise.
  */
 export async function down(dataDir: string, { clock, env, force = false, warn = () => {} }: DownDeps): Promise<boolean> {
-  if (!isClusterDir(dataDir)) return false;
+  if (!isClusterDir(dataDir) && !(await isOnMachine(dataDir))) return false;
   if (await loadMachine(dataDir))
     throw new Error(`${dataDir} is of a machine that has joined a cluster: sagong leave takes it out`);
   const settings = await loadSettings(dataDir).catch(() => undefined);

@@ -24,4 +24,5 @@ export { optimizeLater } from './optimizer.ts';
 export { bootId, goArchitecture, type OsInfo, osInfo } from './os-info.ts';
 export { paced } from './paced.ts';
 export { pauseProgram } from './pause-program.ts';
+export { listenerOf } from './unix-listener.ts';
 export { onSignals, shutdownSignal, signalExitCode, type SignalName } from './signals.ts';

@@ -19,7 +19,8 @@ async function namesIn(dir: string, prefix: string): Promise<string[]> {
   try {
     return (await readdir(dir)).filter((name) => name.startsWith(prefix));
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
+    // Whatever else is in its place is none.
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return [];
     throw error;
   }
 }

@@ -47,6 +47,10 @@ export async function unmountBelow(dir: string, exec: Exec): Promise<void> {
   for (const point of points.reverse()) await exec('umount', ['-l', point], { timeoutMs: commandTimeoutMs });
 }
 
+/** Whether something of a cloud's mark runs on the machine, or was left by what has crashed. */
+export const hasLeftovers = async (mark: string): Promise<boolean> =>
+  (await networkNamespaces(mark)).length > 0 || (await cgroupsOf(cgroupLayout(), mark)).length > 0;
+
 /** Leaves files alone. Safe to repeat, and when nothing is there. Rejects when something cannot be removed; what could is gone. */
 export async function removeMachine(mark: string, { exec, clock = systemClock(), dir }: RemoveOptions): Promise<void> {
   const layout = cgroupLayout();

@@ -82,8 +82,8 @@ export async function powerOff(dir: string, clock: Clock): Promise<void> {
   const settings = await loadMachine(dir);
   await clearCgroups(cgroupLayout(), machineCgroup(dir), clock);
   await unmountBelow(dir, execCommand);
-  await rm(machinePaths(dir).agentPid, { force: true });
   if (!settings) return;
+  await rm(machinePaths(dir).agentPid, { force: true });
   await removeNetwork(execCommand, settings.podCidr);
   await removeAllRules(execCommand);
   await removePolicyRules(execCommand);

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '#host';
-import { claimRunState, readRunState, runStatePath } from './run-state.ts';
+import { clusterPaths } from './paths.ts';
+import { claimRunState, readRunState, runningProcess, runStatePath } from './run-state.ts';
 
 let folder = '';
 let dataDir = '';
@@ -49,4 +50,23 @@ it('is of one of those who start at the same moment, also where a process that i
       if (end.status === 'rejected') expect(String(end.reason)).toContain(`already running (process ${won[0]})`);
     expect(await readdir(join(dataDir, 'logs'))).toEqual([]);
   }
+});
+
+it.runIf(process.platform === 'linux')('a process whose file is damaged, or whose directory was removed, is known by its socket', async () => {
+  const dir = join(folder, 'removed');
+  await mkdir(dir);
+  const source = `require('node:net').createServer().listen(process.argv[1], () => console.log('listens'));`;
+  const child = spawn(process.execPath, ['-e', source, clusterPaths(dir).controlSocket], { stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  await once(child.stdout, 'data');
+  expect((await runningProcess(dir))?.pid).toBe(child.pid);
+  for (const text of ['', '{', 'null', '{"pid":"1"}', JSON.stringify({ pid: 2 ** 22 + 1, startedAtMs: 1, ready: true })]) {
+    await writeFile(runStatePath(dir), text);
+    expect((await runningProcess(dir))?.pid).toBe(child.pid);
+  }
+  await rm(dir, { recursive: true });
+  expect((await runningProcess(dir))?.pid).toBe(child.pid);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(await runningProcess(dir)).toBeUndefined();
 });

@@ -2,8 +2,9 @@
 // `status` and the next `up`.
 import { readFile, readlink, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { atomicWrite, readFileIfExists } from '#host';
+import { atomicWrite, listenerOf, readFileIfExists } from '#host';
 import type { Clock } from '#utils';
+import { clusterPaths } from './paths.ts';
 
 export interface RunState {
   pid: number;
@@ -32,7 +33,9 @@ export async function readRunState(dataDir: string): Promise<RunState | undefine
 
 function parsed(text: string | undefined): RunState | undefined {
   try {
-    return text === undefined ? undefined : (JSON.parse(text) as RunState);
+    const state = text === undefined ? undefined : (JSON.parse(text) as Partial<RunState> | null);
+    // What names no process says nothing.
+    return Number.isSafeInteger(state?.pid) && Number(state?.pid) > 0 ? (state as RunState) : undefined;
   } catch {
     return undefined;
   }
@@ -54,10 +57,12 @@ function signalable(pid: number): boolean {
   }
 }
 
-/** The live process of the data directory, if any. */
+/** The live process of the data directory, if any. One whose file is gone or damaged, as of a directory that was removed, is known by its socket. */
 export async function runningProcess(dataDir: string): Promise<RunState | undefined> {
   const state = await readRunState(dataDir);
-  return state && (await isRunning(dataDir, state.pid)) ? state : undefined;
+  if (state && (await isRunning(dataDir, state.pid))) return state;
+  const pid = await listenerOf(clusterPaths(dataDir).controlSocket);
+  return pid !== undefined && (await isRunning(dataDir, pid)) ? { pid, startedAtMs: 0, ready: true } : undefined;
 }
 
 /** Throws a sentence where another process than `pid` runs `what` is in the directory: the cluster, or the node of a joined machine. */

@@ -115,12 +115,20 @@ const settingsPath = (dataDir: string): string => join(dataDir, 'cluster.json');
 export const nodeNames = (cluster: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => (cluster === 'sagong' ? `node-${index + 1}` : `${cluster}-node-${index + 1}`));
 
+/** What every other program reads without a look. Throws for what is no cluster's. */
+function settingsIn(text: string): ClusterSettings {
+  const read = JSON.parse(text) as Partial<ClusterSettings> | null;
+  const areNodes = Array.isArray(read?.nodes) && read.nodes.every((name) => typeof name === 'string');
+  if (!areNodes || typeof read?.name !== 'string') throw new Error('it is not of a cluster');
+  return read as ClusterSettings;
+}
+
 /** The settings of an existing cluster, or undefined. Throws a sentence for a broken file. */
 export async function loadSettings(dataDir: string): Promise<ClusterSettings | undefined> {
   const text = (await readFileIfExists(settingsPath(dataDir)))?.toString('utf8');
   if (text === undefined) return undefined;
   try {
-    return { ...(JSON.parse(text) as ClusterSettings), dataDir };
+    return { ...settingsIn(text), dataDir };
   } catch (error) {
     throw new Error(
       `${settingsPath(dataDir)} is not readable; restore it or remove the cluster with: sagong down --data-dir ${dataDir}`,

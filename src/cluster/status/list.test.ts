@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { forgetDir, rememberDir } from '../state/elsewhere.ts';
+import { loadSettings } from '../state/settings.ts';
 import { listClusters, listedText } from './list.ts';
 
 let folder = '';
@@ -29,6 +30,20 @@ it('lists clusters, and nothing else that lies beside them', async () => {
   ]);
   expect(listedText(found).split('\n')[1]).toMatch(/^a +stopped +2 +simulated/);
 });
+
+it.each(['null', '[]', '"a"', '7', '{}', '{"name":"a","nodes":null}', '{"name":"a","nodes":["n1",2]}', '{"name":{},"nodes":[]}'])(
+  'lists a cluster whose settings are %s',
+  async (settings) => {
+    const home = await mkdtemp(join(folder, 'odd-'));
+    await mkdir(join(home, 'odd'));
+    await writeFile(join(home, 'odd', 'cluster.json'), settings);
+    for (const state of ['null', '[]', '{"pid":"1"}', '{"pid":-1}', '{"pid":null}', '{']) {
+      await writeFile(join(home, 'odd', 'run.json'), state);
+      expect((await listClusters(home)).map(({ name, status, nodes }) => [name, status, nodes])).toEqual([['odd', 'stopped', undefined]]);
+    }
+    await expect(loadSettings(join(home, 'odd'))).rejects.toThrow(/cluster\.json is not readable; restore it or remove/);
+  },
+);
 
 it('lists clusters that have a directory of their own, until they go', async () => {
   const home = join(folder, 'home', '.sagong');

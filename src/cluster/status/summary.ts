@@ -9,6 +9,7 @@ import { connect } from 'node:net';
 import type { ControlPlaneState } from '../control-planes/states.ts';
 import { identities } from '../certificates/identities.ts';
 import { clusterFlags, clusterPaths } from '../state/paths.ts';
+import { lastServer } from '../state/last-server.ts';
 import { readRunState, type RunState, runningProcess } from '../state/run-state.ts';
 import { type ClusterSettings, loadSettings } from '../state/settings.ts';
 import { textTable } from '../terminal/text-table.ts';
@@ -140,11 +141,18 @@ async function whyNot({ name, dataDir }: ClusterSettings, state: RunState | unde
   return `${cluster} has crashed: process ${crashed.pid} is gone; start it again with: sagong up${flags}, or clear away what it left with: sagong stop${flags}`;
 }
 
+/** What a process that runs on has of a directory without a cluster's settings was removed, or is not written yet. */
+const noneIn = (dataDir: string, state: RunState | undefined): string =>
+  state?.ready
+    ? `There is no cluster in ${dataDir}, and process ${state.pid} of one that was there goes on; end it with: sagong down --data-dir ${dataDir}`
+    : `There is no cluster in ${dataDir}`;
+
 export async function clusterStatus(dataDir: string, clock: Clock): Promise<{ text: string; running: boolean }> {
   const settings = await loadSettings(dataDir);
-  if (!settings) return { text: `There is no cluster in ${dataDir}`, running: false };
   const state = await runningProcess(dataDir);
-  if (!state?.server) return { text: await whyNot(settings, state), running: false };
+  if (!settings) return { text: noneIn(dataDir, state), running: false };
+  const server = state?.server ?? (state?.ready ? lastServer(dataDir) : undefined);
+  if (!state || server === undefined) return { text: await whyNot(settings, state), running: false };
   const config = clientConfigOf(readKubeconfig(clusterPaths(dataDir).kubeconfig));
   const { apiSocket } = clusterPaths(dataDir);
   // A managed control plane is not on this machine's networks; its own user may look in.
@@ -160,7 +168,7 @@ export async function clusterStatus(dataDir: string, clock: Clock): Promise<{ te
     );
     return {
       ...objects,
-      text: `The cluster "${settings.name}" runs (process ${state.pid}, ${state.server})${runtime}${controlPlaneTable(planes)}\n\n${objects.text}${troubles(components, clock.now())}`,
+      text: `The cluster "${settings.name}" runs (process ${state.pid}, ${server})${runtime}${controlPlaneTable(planes)}\n\n${objects.text}${troubles(components, clock.now())}`,
     };
   } finally {
     client.close();

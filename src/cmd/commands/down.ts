@@ -1,4 +1,5 @@
 // `sagong stop` and `sagong down`.
+import { existsSync } from 'node:fs';
 import { dataDirOf, down, stop } from '#cluster';
 import { systemClock } from '#host';
 import { say, warn } from '../process/say.ts';
@@ -11,7 +12,8 @@ interface Flags {
 export async function runStop(flags: Flags): Promise<void> {
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   const stopped = await stop(dataDir, systemClock());
-  say(stopped ? `Stopped the cluster in ${dataDir}; its data is kept` : `No cluster runs in ${dataDir}`);
+  const data = existsSync(dataDir) ? 'its data is kept' : 'its data was removed before';
+  say(stopped ? `Stopped the cluster in ${dataDir}; ${data}` : `No cluster runs in ${dataDir}`);
 }
 
 export async function runDown({ force = false, ...flags }: Flags & { force?: boolean }): Promise<void> {
