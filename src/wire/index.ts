@@ -14,6 +14,7 @@ export type {
   WireServer,
 } from './server/options.ts';
 export { serve } from './server/serve.ts';
+export { assertServable } from './server/tls.ts';
 export { createWireClient } from './client/client.ts';
 export { boundInformational } from './client/informational.ts';
 export { dialErrorText } from './client/dial-error.ts';

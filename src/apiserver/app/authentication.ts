@@ -1,6 +1,6 @@
 // Who asks, from the options: the authenticators in upstream's order (k8s.io/kubernetes pkg/kubeapiserver/authenticator).
 import { readText } from '../platform/files.ts';
-import { keyId, parsePublicKeys } from '#pki';
+import { keyId, parsePrivateKey, parsePublicKeys } from '#pki';
 import type { Logger, Rng } from '#utils';
 import {
   type AnonymousAccess,
@@ -78,18 +78,32 @@ async function configurationOf(
   return { configuration, text };
 }
 
+/** The PEM of the keys by which service accounts are known. */
+const accountKeys = ({ serviceAccountSigningKey: signing, serviceAccountKeys: keys }: KubeApiServerOptions): readonly string[] =>
+  keys.length > 0 ? keys : signing === undefined ? [] : [signing];
+
+/** Reads what authenticators are made from, and makes none. Rejects as making them would. */
+export async function checkAuthenticationFiles(options: KubeApiServerOptions): Promise<void> {
+  const { identity = {}, requestHeader, clientCa, tokenFile, serviceAccountSigningKey: signing } = options;
+  await configurationOf(options);
+  checkAlgorithms(identity.signingAlgorithms ?? signingAlgorithms);
+  if (tokenFile !== undefined) parseTokenFile(tokenFile, '--token-auth-file');
+  accountKeys(options).forEach((key) => parsePublicKeys(key));
+  if (signing !== undefined) parsePrivateKey(signing);
+  if (identity.tokenWebhook) await readWebhookServer(identity.tokenWebhook.configFile);
+  for (const ca of [clientCa, requestHeader?.ca]) if (ca !== undefined) createCertificateVerifier(ca, () => 0);
+}
+
 function localTokens(options: KubeApiServerOptions, { cluster, clock }: PartsInput): TokenAuthenticator[] {
   const now = (): number => clock.now();
   const apiAudiences = audiencesOf(options);
-  const { serviceAccountSigningKey: signing, serviceAccountKeys } = options;
-  const keys = serviceAccountKeys.length > 0 ? serviceAccountKeys : signing === undefined ? [] : [signing];
   return [
     ...(options.tokenFile === undefined
       ? []
       : [audienceAgnostic(createStaticTokenAuthenticator(parseTokenFile(options.tokenFile, '--token-auth-file')), apiAudiences)]),
     createServiceAccountAuthenticator({
       issuers: options.serviceAccountIssuers,
-      keys: keys.flatMap(parsePublicKeys).map((key) => ({ key, kid: keyId(key) })),
+      keys: accountKeys(options).flatMap(parsePublicKeys).map((key) => ({ key, kid: keyId(key) })),
       apiAudiences,
       cluster,
       now,

@@ -8,6 +8,7 @@ import {
   createWebhookAuthorizer,
   mastersAuthorizer,
   parseAuthorizationConfiguration,
+  readAccessServer,
   RbacAuthorizer,
   unionAuthorizer,
 } from '../authorization/index.ts';
@@ -53,16 +54,32 @@ function counted(inner: Authorizer, type: string, name: string, { metrics }: Par
   };
 }
 
+interface Configured {
+  /** The file's; '' where there is none. */
+  text: string;
+  list: readonly AuthorizerConfiguration[];
+}
+
+async function configured({ access = {}, authorizationModes }: KubeApiServerOptions): Promise<Configured> {
+  const { authorizationConfig: path, authorizers } = access;
+  if (path !== undefined) {
+    const text = await readText(path);
+    return { text, list: parseAuthorizationConfiguration(text, path) };
+  }
+  const modes = authorizationModes.length > 0 ? authorizationModes : ['AlwaysAllow'];
+  return { text: '', list: authorizers ?? modes.map((type) => ({ type, name: type.toLowerCase() })) };
+}
+
+/** Reads what authorizers are made from, and makes none. Rejects as making them would. */
+export async function checkAuthorizationFiles(options: KubeApiServerOptions): Promise<void> {
+  for (const { webhook } of (await configured(options)).list) if (webhook) await readAccessServer(webhook);
+}
+
 /** Rejects with an Error in upstream's words for files that cannot be read. */
 export async function authorizationOf(options: KubeApiServerOptions, rng: Rng, input: PartsInput): Promise<Authorization> {
   const { cluster, clock, logger, metrics } = input;
-  const { authorizationConfig: path, authorizers } = options.access ?? {};
-  const text = path === undefined ? '' : await readText(path);
-  const modes = options.authorizationModes.length > 0 ? options.authorizationModes : ['AlwaysAllow'];
-  const first: readonly AuthorizerConfiguration[] =
-    path === undefined
-      ? (authorizers ?? modes.map((type) => ({ type, name: type.toLowerCase() })))
-      : parseAuthorizationConfiguration(text, path);
+  const { authorizationConfig: path } = options.access ?? {};
+  const { text, list: first } = await configured(options);
   const types = first.map(({ type }) => type);
   const rbac = types.includes('RBAC') ? new RbacAuthorizer(cluster) : undefined;
   const fixed: Record<string, Authorizer | undefined> = {

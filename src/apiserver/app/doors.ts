@@ -25,7 +25,7 @@ export interface RequestGate {
   transport(inner: Transport, user: UserInfo): Transport;
 }
 
-function tlsOf(options: KubeApiServerOptions, pair: CertificatePair): ServerTls {
+export function tlsOf(options: KubeApiServerOptions, pair: CertificatePair): ServerTls {
   const authorities = [options.clientCa, options.requestHeader?.ca].filter((ca) => ca !== undefined);
   return {
     ...options.tls,

@@ -125,7 +125,8 @@ export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps,
   };
 }
 
-const selectionOf = (options: KubeApiServerOptions): AdmissionSelection => ({
+/** Which admission plugins run. */
+export const selectionOf = (options: KubeApiServerOptions): AdmissionSelection => ({
   enable: options.enableAdmissionPlugins,
   disable: options.disableAdmissionPlugins,
 });

@@ -29,6 +29,7 @@ import { Doors, type RequestGate } from './doors.ts';
 import type { CertificatePair, KubeApiServerOptions, StoreLocation } from './options.ts';
 import type { NodeStatsShortcut } from '../registry/metrics/index.ts';
 import { settingsOf } from '../settings.ts';
+import { checkNamedFiles } from './named-files.ts';
 import { advertiseAddress, buildParts, firstAddress, type PartsDeps } from './parts.ts';
 
 export interface KubeApiServerDeps {
@@ -90,6 +91,7 @@ type Given = KubeApiServerDeps & { metrics: Metrics; supervisor: Supervisor };
 
 async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiServer> {
   const { clock, rng, logger, metrics, supervisor, gate } = deps;
+  await checkNamedFiles(options);
   const store = deps.store ?? (await openStore(options.store, clock, logger));
   const encryption = await encryptionOf(options, store, { ...deps, metrics });
   const loopbackToken = randomBytes(32).toString('base64url');

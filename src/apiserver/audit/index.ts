@@ -2,5 +2,5 @@
 export type { Stage } from './core/policy.ts';
 export { type AuditRecord } from './core/record.ts';
 export { auditFlags, auditOptionsOf } from './flags.ts';
-export { type AuditOptions, loadAuditPolicy, openAudit } from './options.ts';
+export { type AuditOptions, loadAuditPolicy, openAudit, readAudit } from './options.ts';
 export { type AuditTrail, recordDecision } from './trail.ts';

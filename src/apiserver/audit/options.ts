@@ -6,7 +6,7 @@ import type { Clock, Logger, Rng } from '#utils';
 import { type BatchOptions, bufferedSink } from './buffered.ts';
 import type { Policy } from './core/policy.ts';
 import { readPolicy } from './core/read-policy.ts';
-import { readWebhookServer } from '../outbound/kubeconfig.ts';
+import { readWebhookServer, type WebhookServer } from '../outbound/kubeconfig.ts';
 import { type LogFormat, logFormats, logSink } from './log-sink.ts';
 import { RotatingFile, type RotationOptions, standardOutput } from '../platform/rotating-file.ts';
 import { type AuditSink, ignoringErrors, type LossReport, lossReporter, unionSink } from './sink.ts';
@@ -137,16 +137,33 @@ function stacked(
   return truncate ? truncatingSink(sink, { eventBytesMax, batchBytesMax }, lost) : sink;
 }
 
+interface ReadAudit {
+  policy: Policy;
+  /** Who takes events; absent: no webhook does. */
+  server?: WebhookServer;
+}
+
+/** What the files say that the options name; undefined where no policy is. Rejects with an Error in upstream's words. */
+export async function readAudit(options: AuditOptions, logger: Logger): Promise<ReadAudit | undefined> {
+  const problems = auditProblems(options);
+  if (problems.length > 0) throw new Error(aggregateTexts(problems));
+  const policy = await loadAuditPolicy(options.policyFile, logger);
+  if (!policy) return undefined;
+  if (options.webhook.configFile === '') return { policy };
+  const server = await readWebhookServer(options.webhook.configFile).catch((error: Error) => {
+    throw new Error(`initializing audit webhook: ${error.message}`);
+  });
+  return { policy, server };
+}
+
 /** Opens the audit log that the options ask for; undefined where nothing is recorded. Rejects with an Error in upstream's words. */
 export async function openAudit(
   options: AuditOptions,
   { clock, rng, logger, metrics }: AuditDeps,
 ): Promise<AuditTrail | undefined> {
-  const problems = auditProblems(options);
-  if (problems.length > 0) throw new Error(aggregateTexts(problems));
   const { log, webhook } = options;
-  const policy = await loadAuditPolicy(options.policyFile, logger);
-  if (!policy) {
+  const read = await readAudit(options, logger);
+  if (!read) {
     for (const [backend, given] of [
       ['log', log.path],
       ['webhook', webhook.configFile],
@@ -161,11 +178,9 @@ export async function openAudit(
     const inner = logSink(writer, log.format as LogFormat, lost);
     sinks.push(stacked(inner, log, { clock, lost, concurrent: false }));
   }
-  if (webhook.configFile !== '') {
-    const server = await readWebhookServer(webhook.configFile).catch((error: Error) => {
-      throw new Error(`initializing audit webhook: ${error.message}`);
-    });
-    sinks.push(stacked(webhookSink(server, webhook.backoffMs, { clock, rng, lost }), webhook, { clock, lost, concurrent: true }));
-  }
-  return sinks.length === 0 ? undefined : createAuditTrail(policy, unionSink(sinks), metrics);
+  if (read.server)
+    sinks.push(
+      stacked(webhookSink(read.server, webhook.backoffMs, { clock, rng, lost }), webhook, { clock, lost, concurrent: true }),
+    );
+  return sinks.length === 0 ? undefined : createAuditTrail(read.policy, unionSink(sinks), metrics);
 }

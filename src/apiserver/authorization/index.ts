@@ -10,4 +10,4 @@ export {
   authorizerTypes,
   parseAuthorizationConfiguration,
 } from './structured/configuration.ts';
-export { createWebhookAuthorizer } from './structured/webhook.ts';
+export { createWebhookAuthorizer, readAccessServer } from './structured/webhook.ts';

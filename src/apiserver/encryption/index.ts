@@ -51,6 +51,17 @@ const wellnessOf = async ({ plugins }: Providers): Promise<void> => {
   if (failures.length > 0) throw new Error(failures.length > 1 ? `[${failures.join(', ')}]` : failures[0]);
 };
 
+const parsed = <T>(result: Promise<T>): Promise<T> =>
+  result.catch((error: unknown) => {
+    throw new Error(`error while parsing file: ${(error as Error).message}`, { cause: error });
+  });
+
+/** Reads the configuration, and opens nothing. Rejects as `openEncryption` would. */
+export async function checkEncryptionFile({ path, reload }: EncryptionOptions): Promise<void> {
+  const text = await textOf(path);
+  await parsed((async () => parseEncryptionConfiguration(text, path, reload))());
+}
+
 /** Rejects with an Error in upstream's words when the file cannot be read or does not hold a configuration. */
 export async function openEncryption({ path, reload }: EncryptionOptions, deps: EncryptionDeps): Promise<Encryption> {
   const { clock, logger, metrics } = deps;
@@ -72,9 +83,7 @@ export async function openEncryption({ path, reload }: EncryptionOptions, deps: 
     makeProviders(parseEncryptionConfiguration(source, path, reload), providerDeps);
 
   const text = await textOf(path);
-  current = await load(text).catch((error: unknown) => {
-    throw new Error(`error while parsing file: ${(error as Error).message}`, { cause: error });
-  });
+  current = await parsed(load(text));
   connected.add(current);
   await Promise.all(current.plugins.map((plugin) => plugin.start()));
   encrypted = encryptStore({ ...deps, transformerOf: (resource) => current.transformerOf(resource) });

@@ -1,4 +1,5 @@
 // The flag tables of the components, each loaded when it is asked for, and checking what a user gave against them.
+import { readFile } from 'node:fs/promises';
 import { FlagError, type FlagTable, type ParsedFlags, parseFlags } from '#component-base';
 import {
   type ArgComponent,
@@ -31,13 +32,30 @@ export function parseWords<F extends FlagTable>(component: ArgComponent, flags: 
   }
 }
 
-/** Refuses values that only a component of a node would refuse, long after the start. */
-async function ofNodes(component: ArgComponent, words: readonly string[]): Promise<readonly string[]> {
-  if (component !== 'kubelet') return [];
-  const { kubeletFlags, kubeletSettings } = await import('#kubelet');
-  const { values, changed } = parseWords(component, kubeletFlags, words);
-  try {
+/** What a component makes of its flags and of the files that they name, which it would refuse long after the start. Each gives warnings. */
+const settled: Partial<Record<ArgComponent, (words: readonly string[]) => Promise<readonly string[]>>> = {
+  async 'kube-apiserver'(words) {
+    const { checkNamedFiles, kubeApiServerFlags, optionsFromFlags } = await import('#apiserver/app');
+    const { values, changed } = parseWords('kube-apiserver', kubeApiServerFlags(), words);
+    await checkNamedFiles(await optionsFromFlags(values, changed));
+    return [];
+  },
+  async 'kube-scheduler'(words) {
+    const { kubeSchedulerFlags, optionsFromFlags } = await import('#scheduler');
+    const { values } = parseWords('kube-scheduler', kubeSchedulerFlags(), words);
+    optionsFromFlags(values, values.config ? await readFile(values.config, 'utf8') : undefined);
+    return [];
+  },
+  async kubelet(words) {
+    const { kubeletFlags, kubeletSettings } = await import('#kubelet');
+    const { values, changed } = parseWords('kubelet', kubeletFlags, words);
     return (await kubeletSettings(values, changed)).warnings;
+  },
+};
+
+async function settle(component: ArgComponent, words: readonly string[]): Promise<readonly string[]> {
+  try {
+    return (await settled[component]?.(words)) ?? [];
   } catch (error) {
     throw new Error(`--${optionOf(component)}: ${(error as Error).message}`, { cause: error });
   }
@@ -54,7 +72,9 @@ export async function checkComponentArgs(args: ComponentArgs, alone: (component:
       if (idle !== undefined) warnings.push(`--${optionOf(component)} ${nameOf(word)} has no effect: ${idle}`);
     }
     const table = await (tables[component] as () => Promise<FlagTable>)();
-    const told = [...parseWords(component, table, words).warnings, ...(await ofNodes(component, words))];
+    const told = [...parseWords(component, table, words).warnings];
+    // What is on a machine of its own has the files of that one.
+    if (!alone(component)) told.push(...(await settle(component, words)));
     warnings.push(...told.map((text) => `--${optionOf(component)}: ${text}`));
   }
   return warnings;

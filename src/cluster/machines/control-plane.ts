@@ -5,6 +5,7 @@ import type { Supervisor } from '#component-base';
 import { removeTree } from '#host';
 import type { Clock, Logger } from '#utils';
 import { type ClusterPki, openPki } from '../certificates/certificates.ts';
+import { assertSecretKey } from '../certificates/secret-encryption.ts';
 import type { ComponentArgs } from '../flags/component-args.ts';
 import type { PlaneAccess } from '../control-plane.ts';
 import { planeArgs } from '../control-planes/args.ts';
@@ -70,6 +71,8 @@ export async function prepareMachinePlane(
     kubeletAuthority: pki.kubeletAuthority !== undefined,
   };
   await prepareControlPlane(config, { dataDir, pkiDir, pki, endpoints: [endpoint], clock });
+  // One that joins has the key of the others.
+  if (encryptSecrets && others.length > 0) await assertSecretKey(pkiDir);
   if (encryptSecrets) await keepEncryption(pkiDir, config);
   // There is something to join: it begins nothing of its own.
   if (others.length > 0) await noteJoined(config);

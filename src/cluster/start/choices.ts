@@ -1,5 +1,6 @@
 // What a start of a cluster is to be: the flags of this one, else the choices of the first, each checked before anything is started.
 import type { ArgComponent, ComponentArgs } from '../flags/component-args.ts';
+import { assertSecretKey } from '../certificates/secret-encryption.ts';
 import { obstacles } from '../capabilities.ts';
 import { addressesOfStart, emulatorOfStart, nodesOfStart } from '../cloud/emulator-choice.ts';
 import { assertLayout, controlPlanesOfStart } from '../control-planes/choice.ts';
@@ -10,8 +11,10 @@ import { mountsOfStart } from '../state/mounts.ts';
 import { parseRegistryMirror } from '../nodes/index.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { type ClusterSettings, loadSettings, podCidrFor, type RuntimeChoice } from '../state/settings.ts';
+import { clusterPaths } from '../state/paths.ts';
 import { topologyOf } from '../state/topology.ts';
 import type { UpOptions } from './types.ts';
+import { silentLogger } from '#utils';
 
 /** The port of the API of a control plane that machines join, which is kubeadm's default, too. */
 const apiserverPort = 6443;
@@ -31,9 +34,16 @@ async function chooseRuntime(
   return 'simulated';
 }
 
+/** Throws a sentence for files of a start that could not be used: better said now than with half a cluster running. */
+async function assertFiles({ dataDir, audit }: UpOptions, before: ClusterSettings | undefined): Promise<void> {
+  if (before?.encryptSecrets) await assertSecretKey(clusterPaths(dataDir).pki);
+  if (audit) await (await import('#apiserver/app')).loadAuditPolicy(audit.policyFile, silentLogger);
+}
+
 /** The settings of a start: what was said now, else what was chosen before. */
 export async function settle(options: UpOptions, progress: Progress): Promise<ClusterSettings> {
   const before = await loadSettings(options.dataDir);
+  await assertFiles(options, before);
   const machine = machineOfStart(options, before);
   assertLayout(options, before, machine !== undefined);
   const controlPlanes = machine ? undefined : controlPlanesOfStart(options, before);

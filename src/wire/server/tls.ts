@@ -20,6 +20,9 @@ const contextOptions = (tls: ServerTls, { cert, key }: ServingCertificate): Secu
   minVersion: tls.minVersion ?? 'TLSv1.2',
 });
 
+/** Throws the library's error where nothing can be served with these. */
+export const assertServable = (tls: ServerTls): void => void createSecureContext(contextOptions(tls, tls));
+
 export type SniCallback = (serverName: string, done: (error: Error | null, context?: SecureContext) => void) => void;
 
 export interface ServerContexts {
@@ -35,7 +38,7 @@ export interface ServerContexts {
 export function serverContexts(initial: ServerTls): ServerContexts {
   let current = initial;
   let bySource = new Map<ServingCertificate, SecureContext>();
-  createSecureContext(contextOptions(initial, initial));
+  assertServable(initial);
   const contextFor = (chosen: ServingCertificate): SecureContext => {
     let context = bySource.get(chosen);
     if (context === undefined) {
@@ -58,7 +61,7 @@ export function serverContexts(initial: ServerTls): ServerContexts {
       }
     },
     replace(tls) {
-      createSecureContext(contextOptions(tls, tls));
+      assertServable(tls);
       current = tls;
       bySource = new Map();
     },

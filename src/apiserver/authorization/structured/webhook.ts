@@ -3,7 +3,7 @@
 import type { Metrics } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import type { Cancellation } from '../../request/cancellation.ts';
-import { createReviewClient, readWebhookServer, type ReviewClient } from '../../outbound/index.ts';
+import { createReviewClient, readWebhookServer, type ReviewClient, type WebhookServer } from '../../outbound/index.ts';
 import { reviewCacheAttributesMax, reviewsMax } from '../limits.ts';
 import type { Authorizer, Decision } from '../types.ts';
 import type { WebhookConfiguration } from './configuration.ts';
@@ -65,16 +65,21 @@ function webhookMetrics(metrics: Metrics, name: string) {
 const isShort = ({ resourceAttributes: asked, nonResourceAttributes: path }: AccessReviewSpec): boolean =>
   JSON.stringify(asked ?? path).length <= reviewCacheAttributesMax;
 
+/** The server that a webhook asks. Rejects with an Error in upstream's words for a file that does not name one. */
+export async function readAccessServer({ connectionInfo = {} }: WebhookConfiguration): Promise<WebhookServer> {
+  if (connectionInfo.type === 'InClusterConfig')
+    throw new Error('connectionInfo.type InClusterConfig is for programs in a pod; use KubeConfigFile');
+  return readWebhookServer(connectionInfo.kubeConfigFile ?? '');
+}
+
 /** Rejects with an Error when the kubeconfig cannot be read. */
 export async function createWebhookAuthorizer(
   name: string,
   configuration: WebhookConfiguration,
   deps: WebhookDeps,
 ): Promise<Authorizer & { close(): void }> {
-  const { timeout = 30_000, connectionInfo = {}, subjectAccessReviewVersion: version = 'v1' } = configuration;
-  if (connectionInfo.type === 'InClusterConfig')
-    throw new Error('connectionInfo.type InClusterConfig is for programs in a pod; use KubeConfigFile');
-  const server = await readWebhookServer(connectionInfo.kubeConfigFile ?? '');
+  const { timeout = 30_000, subjectAccessReviewVersion: version = 'v1' } = configuration;
+  const server = await readAccessServer(configuration);
   const client = createReviewClient(server, { timeoutMs: timeout }, deps);
   return { ...webhookAuthorizer({ name, configuration, client, version }, deps), close: () => client.close() };
 }
