@@ -1,6 +1,7 @@
 // Assembly: a whole cluster from the rooms, on this machine.
 export { clusterFlags, clusterMark, clusterPaths, dataDirOf } from './state/paths.ts';
 export { type EtcdFlags, etcdFromFlags } from './store/etcd-location.ts';
+export { embeddedStorePath } from './store/embedded-place.ts';
 export { migrateToEmbedded, migrateToEtcd } from './store/store-migrate.ts';
 export { wordOf } from './flags/component-args.ts';
 export { createProgress, type Progress } from './terminal/progress.ts';

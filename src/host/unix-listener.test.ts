@@ -24,15 +24,18 @@ it.each([
   expect(listeningInodes(table, path)).toEqual(inodes);
 });
 
-it.runIf(process.platform === 'linux')('who listens is found when the file of the socket is gone, and not once it has ended', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'sagong listener-'));
-  const path = join(dir, 'a.sock');
-  const server = createServer().listen(path);
-  await once(server, 'listening');
-  expect(await listenerOf(path)).toBe(process.pid);
-  await rm(dir, { recursive: true });
-  expect(await listenerOf(path)).toBe(process.pid);
-  server.close();
-  await once(server, 'close');
-  expect(await listenerOf(path)).toBeUndefined();
-});
+it.runIf(process.platform === 'linux')(
+  'who listens is found when the file of the socket is gone, and not once it has ended',
+  async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'sagong listener-'));
+    const path = join(dir, 'a.sock');
+    const server = createServer().listen(path);
+    await once(server, 'listening');
+    expect(await listenerOf(path)).toBe(process.pid);
+    await rm(dir, { recursive: true });
+    expect(await listenerOf(path)).toBe(process.pid);
+    server.close();
+    await once(server, 'close');
+    expect(await listenerOf(path)).toBeUndefined();
+  },
+);

@@ -103,7 +103,9 @@ function localTokens(options: KubeApiServerOptions, { cluster, clock }: PartsInp
       : [audienceAgnostic(createStaticTokenAuthenticator(parseTokenFile(options.tokenFile, '--token-auth-file')), apiAudiences)]),
     createServiceAccountAuthenticator({
       issuers: options.serviceAccountIssuers,
-      keys: accountKeys(options).flatMap(parsePublicKeys).map((key) => ({ key, kid: keyId(key) })),
+      keys: accountKeys(options)
+        .flatMap(parsePublicKeys)
+        .map((key) => ({ key, kid: keyId(key) })),
       apiAudiences,
       cluster,
       now,

@@ -19,7 +19,9 @@ export async function assertSecretKey(pkiDir: string): Promise<void> {
   const what = `what the Secrets of this cluster are encrypted with is in ${path}`;
   const howOn = 'put it back from a copy of the folder';
   if (!existsSync(path))
-    throw new Error(`${what}, which is gone: ${howOn}; without one they are lost, and a file with a new key there starts the cluster without them`);
+    throw new Error(
+      `${what}, which is gone: ${howOn}; without one they are lost, and a file with a new key there starts the cluster without them`,
+    );
   const { checkEncryptionFile } = await import('#apiserver/app');
   await checkEncryptionFile({ path, reload: true }).catch((error: Error) => {
     throw new Error(`${what}, which cannot be used (${error.message}): mend it, or ${howOn}`, { cause: error });

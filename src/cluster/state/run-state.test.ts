@@ -52,21 +52,26 @@ it('is of one of those who start at the same moment, also where a process that i
   }
 });
 
-it.runIf(process.platform === 'linux')('a process whose file is damaged, or whose directory was removed, is known by its socket', async () => {
-  const dir = join(folder, 'removed');
-  await mkdir(dir);
-  const source = `require('node:net').createServer().listen(process.argv[1], () => console.log('listens'));`;
-  const child = spawn(process.execPath, ['-e', source, clusterPaths(dir).controlSocket], { stdio: ['ignore', 'pipe', 'inherit'] });
-  children.push(child);
-  await once(child.stdout, 'data');
-  expect((await runningProcess(dir))?.pid).toBe(child.pid);
-  for (const text of ['', '{', 'null', '{"pid":"1"}', JSON.stringify({ pid: 2 ** 22 + 1, startedAtMs: 1, ready: true })]) {
-    await writeFile(runStatePath(dir), text);
+it.runIf(process.platform === 'linux')(
+  'a process whose file is damaged, or whose directory was removed, is known by its socket',
+  async () => {
+    const dir = join(folder, 'removed');
+    await mkdir(dir);
+    const source = `require('node:net').createServer().listen(process.argv[1], () => console.log('listens'));`;
+    const child = spawn(process.execPath, ['-e', source, clusterPaths(dir).controlSocket], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    children.push(child);
+    await once(child.stdout, 'data');
     expect((await runningProcess(dir))?.pid).toBe(child.pid);
-  }
-  await rm(dir, { recursive: true });
-  expect((await runningProcess(dir))?.pid).toBe(child.pid);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  expect(await runningProcess(dir)).toBeUndefined();
-});
+    for (const text of ['', '{', 'null', '{"pid":"1"}', JSON.stringify({ pid: 2 ** 22 + 1, startedAtMs: 1, ready: true })]) {
+      await writeFile(runStatePath(dir), text);
+      expect((await runningProcess(dir))?.pid).toBe(child.pid);
+    }
+    await rm(dir, { recursive: true });
+    expect((await runningProcess(dir))?.pid).toBe(child.pid);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await runningProcess(dir)).toBeUndefined();
+  },
+);

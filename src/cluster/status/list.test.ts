@@ -39,7 +39,9 @@ it.each(['null', '[]', '"a"', '7', '{}', '{"name":"a","nodes":null}', '{"name":"
     await writeFile(join(home, 'odd', 'cluster.json'), settings);
     for (const state of ['null', '[]', '{"pid":"1"}', '{"pid":-1}', '{"pid":null}', '{']) {
       await writeFile(join(home, 'odd', 'run.json'), state);
-      expect((await listClusters(home)).map(({ name, status, nodes }) => [name, status, nodes])).toEqual([['odd', 'stopped', undefined]]);
+      expect((await listClusters(home)).map(({ name, status, nodes }) => [name, status, nodes])).toEqual([
+        ['odd', 'stopped', undefined],
+      ]);
     }
     await expect(loadSettings(join(home, 'odd'))).rejects.toThrow(/cluster\.json is not readable; restore it or remove/);
   },

@@ -7,6 +7,7 @@ import {
   clusterPaths,
   type ControlPlaneConfig,
   dataDirOf,
+  embeddedStorePath,
   ownControlPlane,
   restoreEtcdSnapshot,
   runningProcess,
@@ -38,10 +39,9 @@ export async function runSnapshotSave(file: string, flags: Flags): Promise<void>
     const { name: member, bytes } = await saveOfAny(dataDir, planes, path);
     return say(`Snapshot of etcd saved at ${path} from ${member}: ${sizeText(bytes)}`);
   }
-  const { controlSocket, store } = clusterPaths(dataDir);
   const { revision, bytes } = (await runningProcess(dataDir))
-    ? await askCluster<SavedSnapshotAnswer>(controlSocket, 'PUT', '/snapshot', { file: path })
-    : await saveSnapshot(store, path);
+    ? await askCluster<SavedSnapshotAnswer>(clusterPaths(dataDir).controlSocket, 'PUT', '/snapshot', { file: path })
+    : await saveSnapshot(await embeddedStorePath(dataDir), path);
   say(`Snapshot saved at ${path}: revision ${revision}, ${sizeText(bytes)}`);
 }
 
@@ -53,8 +53,9 @@ export async function runSnapshotRestore(file: string, { force = false, ...flags
   if (plane) return restoreEtcd(plane, resolve(file));
   const [first, ...others] = await localPlanes(dataDir);
   if (first) return restoreLocalEtcd(first, others, resolve(file));
-  const { snapshot, revision, before } = await restoreSnapshot(clusterPaths(dataDir).store, resolve(file));
-  say(`Restored revision ${snapshot} into ${clusterPaths(dataDir).store}, which goes on at ${revision}`);
+  const store = await embeddedStorePath(dataDir);
+  const { snapshot, revision, before } = await restoreSnapshot(store, resolve(file));
+  say(`Restored revision ${snapshot} into ${store}, which goes on at ${revision}`);
   if (before) say(`What was there is kept in ${before}`);
 }
 

@@ -6,6 +6,7 @@ import {
   clusterPaths,
   dataDirOf,
   type DefragmentAnswer,
+  embeddedStorePath,
   type EtcdFlags,
   etcdFromFlags,
   migrateToEmbedded,
@@ -23,7 +24,7 @@ interface Flags {
 }
 
 export async function runStoreCheck(flags: Flags): Promise<void> {
-  const report = await checkDiskStore(clusterPaths(dataDirOf(flags.name, flags.dataDir)).store);
+  const report = await checkDiskStore(await embeddedStorePath(dataDirOf(flags.name, flags.dataDir)));
   say(reportText(report));
   if (report.damages.length > 0) process.exitCode = 1;
 }
@@ -55,7 +56,7 @@ export function reportText(report: StoreReport): string {
 export async function runStoreRepair(flags: Flags & { fromSnapshot: string }): Promise<void> {
   const dataDir = dataDirOf(flags.name, flags.dataDir);
   await assertStopped(dataDir);
-  const { snapshot, before } = await restoreSnapshot(clusterPaths(dataDir).store, resolve(flags.fromSnapshot));
+  const { snapshot, before } = await restoreSnapshot(await embeddedStorePath(dataDir), resolve(flags.fromSnapshot));
   say(`The store begins again at revision ${snapshot}; everything written after it is lost`);
   if (before) say(`What was there is kept in ${before}`);
 }
@@ -70,7 +71,7 @@ const askDefrag = (dataDir: string): Promise<DefragmentAnswer> =>
   askCluster<DefragmentAnswer>(clusterPaths(dataDir).controlSocket, 'PUT', '/defragment', {});
 
 async function defragOffline(dataDir: string): Promise<DefragmentAnswer> {
-  const store = await openDiskStore({ path: clusterPaths(dataDir).store, mustExist: true });
+  const store = await openDiskStore({ path: await embeddedStorePath(dataDir), mustExist: true });
   const bytesBefore = store.stats().bytes;
   await store.defragment();
   const { bytes } = store.stats();

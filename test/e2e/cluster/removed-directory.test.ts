@@ -23,7 +23,9 @@ const gone = async (): Promise<void> => {
 it('a directory that was removed under it', async () => {
   const pid = await cluster.pid();
   await rm(cluster.dataDir, { recursive: true });
-  expect((await cluster.sagong('status')).stdout).toContain(`process ${pid} of one that was there goes on; end it with: sagong down`);
+  expect((await cluster.sagong('status')).stdout).toContain(
+    `process ${pid} of one that was there goes on; end it with: sagong down`,
+  );
   await gone();
 });
 
