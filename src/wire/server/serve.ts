@@ -27,6 +27,7 @@ import { limits as defaults } from '../limits.ts';
 import { type Connections, trackConnections } from './connections.ts';
 import type { ListenAddress, ListenTarget, ServeOptions, ServerLimits, ServerTls, WireServer } from './options.ts';
 import { type RequestQueue, requestQueue } from './queue.ts';
+import { readOn } from './reading-on.ts';
 import { type ServerContexts, serverContexts } from './tls.ts';
 import { inTurn } from './turns.ts';
 import { freeUnixPath, listenOnPath } from './unix-socket.ts';
@@ -77,6 +78,7 @@ function attachHttp1(context: Context, server: AnyServer): void {
   const emitter = server as PlainServer;
   emitter.on('request', (message: IncomingMessage, raw: ServerResponse) => {
     const { socket } = message;
+    readOn(message);
     // Node's parser stops behind such a request, and forgets what has come with it already.
     if (message instanceof Http1Message && message.asksForUpgrade) raw.shouldKeepAlive = false;
     inTurn(raw, socket, () => {
