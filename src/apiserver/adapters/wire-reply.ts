@@ -153,13 +153,15 @@ export class WireReply implements Reply, Answer {
 
   agree(shown: Shown): void {
     const { accept, query, userAgent } = this;
-    if (shown === 'document')
-      this.#agreed = { ...negotiate(accept, { tables: false, protobuf: true, listable: false }, query, userAgent) };
-    else if ('special' in shown) this.#agreed = negotiateSpecial(this, shown.special);
+    if (shown === 'document' || shown === 'unrouted document') {
+      const unrouted = shown === 'unrouted document';
+      this.#agreed = { ...negotiate(accept, { tables: false, unrouted, protobuf: true, listable: false }, query, userAgent) };
+    } else if ('special' in shown) this.#agreed = negotiateSpecial(this, shown.special);
     else {
       const { custom, group, version, kind } = shown.resource;
       const protobuf = supportsProtobuf(this.schema, { group, version, kind });
-      this.#agreed = negotiate(accept, { tables: shown.tables, custom, protobuf, listable: shown.collection }, query, userAgent);
+      const rules = { tables: shown.tables, unrouted: custom, protobuf, listable: shown.collection };
+      this.#agreed = negotiate(accept, rules, query, userAgent);
     }
   }
 

@@ -47,7 +47,12 @@ export interface Body {
 }
 
 /** What will be answered, as far as it decides in which forms it can be shown. */
-export type Shown = { resource: ServedResource; collection: boolean; tables: boolean } | { special: SpecialRest } | 'document';
+export type Shown =
+  | { resource: ServedResource; collection: boolean; tables: boolean }
+  | { special: SpecialRest }
+  | 'document'
+  /** No router refuses a media type before the document is looked for. */
+  | 'unrouted document';
 
 /** How whoever asked hears of the outcome. */
 export interface Reply {

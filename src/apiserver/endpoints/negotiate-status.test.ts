@@ -17,7 +17,7 @@ test.each([
   expect(negotiateStatus(accept, none, '')).toMatchObject({ encoding, pretty });
 });
 
-const custom = { tables: true, protobuf: false, listable: false, custom: true };
+const custom = { tables: true, protobuf: false, listable: false, unrouted: true };
 
 test('custom resources: metadata in protobuf, nothing else', () => {
   const metadata = 'application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';

@@ -50,8 +50,8 @@ export interface NegotiationRules {
   tables: boolean;
   /** The kind has a protobuf form. */
   protobuf: boolean;
-  /** Custom resources have no router in front that refuses media types. */
-  custom?: boolean;
+  /** Custom resources, `/apis` and its groups have no router in front that refuses media types. */
+  unrouted?: boolean;
   /** Where lists and watches are answered: the router knows the streaming forms too. */
   listable: boolean;
 }
@@ -75,8 +75,8 @@ const rememberedLengthMax = 256;
 /** Throws 406. `userAgent` decides pretty printing where the client does not. Clients send few different headers: answers are remembered. */
 export function negotiate(accept: string, rules: NegotiationRules, query: URLSearchParams, userAgent: string): Negotiated {
   const pretty = isPretty(query, userAgent);
-  const { tables, protobuf, listable: lists, custom } = rules;
-  const key = `${tables ? 't' : ''}${custom ? 'c' : ''}${protobuf ? 'p' : ''}${lists ? 'l' : ''}${pretty ? '+' : '-'}${accept}`;
+  const { tables, protobuf, listable: lists, unrouted } = rules;
+  const key = `${tables ? 't' : ''}${unrouted ? 'u' : ''}${protobuf ? 'p' : ''}${lists ? 'l' : ''}${pretty ? '+' : '-'}${accept}`;
   const known = remembered.get(key);
   if (known) return known;
   const made = Object.freeze(negotiateAnew(accept, rules, pretty));
@@ -101,7 +101,7 @@ export function negotiateStatus(accept: string, query: URLSearchParams, userAgen
 const shapeless: NegotiationRules = { tables: false, protobuf: true, listable: false };
 
 function negotiateAnew(accept: string, rules: NegotiationRules, pretty: boolean): Negotiated {
-  const refusal = rules.custom ? undefined : routerRefusal(accept, rules.listable ? listable : all);
+  const refusal = rules.unrouted ? undefined : routerRefusal(accept, rules.listable ? listable : all);
   if (refusal) throw refusal;
   if (accept.trim() === '') return { encoding: 'json', apiVersion: '', stream: false, pretty };
   for (const { type, parameters } of parseAccept(accept)) {

@@ -112,8 +112,8 @@ function checkVerb(request: Incoming, { group, resource: plural, subresource, na
 
 function discover(context: ServerContext, request: Incoming, path: string): Outcome {
   const answer = discoveryOf(context, request, path);
+  const [, root, group = '', version = ''] = path.split('/');
   if (!answer) {
-    const [, , group = ''] = path.split('/');
     const isRoute = knownGroup(context, group) && !isCustomGroup(context, group);
     if (path.startsWith('/apis/') && !isRoute) return pageNotFound;
     throw pathNotFound();
@@ -121,7 +121,8 @@ function discover(context: ServerContext, request: Incoming, path: string): Outc
   // The root of groups answers every method; the others only GET, as upstream's routes are laid.
   if (request.method !== 'GET' && !/^\/apis\/?$/.test(path)) throw methodNotAllowed();
   if (answer.etag !== undefined) return aggregated(context, request, answer);
-  request.reply.agree('document');
+  const isRouted = root === 'api' || (version !== '' && !isCustomGroup(context, group));
+  request.reply.agree(isRouted ? 'document' : 'unrouted document');
   return { is: 'document', status: 200, value: answer.value, form: 'agreed' };
 }
 
