@@ -22,7 +22,7 @@ const { values } = parseArgs({
     gets: { type: 'string', default: '8000' },
     pods: { type: 'string', default: '10000' },
     lists: { type: 'string', default: '5' },
-    only: { type: 'string', default: 'create,one,get,list,none,watch' },
+    only: { type: 'string', default: 'create,one,merge,strategic,maps,get,list,none,watch' },
     flag: { type: 'string', multiple: true, default: [] },
   },
 });
@@ -39,7 +39,7 @@ async function start(name, maker) {
   const own = workshop();
   const server = await startApiServer(own, maker);
   await call(server.url, 'POST', '/api/v1/namespaces', { metadata: { name: 'bench' } });
-  return { name, ...server, end: () => own.end(), made: 0 };
+  return { name, ...server, end: () => own.end(), made: 0, patched: 0, mapped: 0 };
 }
 
 /** Does `work` over as many connections; they are new each time, because servers close idle ones. */
@@ -90,6 +90,31 @@ const list = (path, count) => async (_server, load) => {
   return count;
 };
 
+/** Patches of pods that were created, each other than the one before. */
+const patch = (type) => async (server, load) => {
+  const count = creates / 2;
+  const from = server.patched;
+  server.patched += count;
+  await load.run(count, (at) => {
+    const body = JSON.stringify({ metadata: { annotations: { bench: String(from + at) } } });
+    return requestBytes('PATCH', `${podsPath}/p-${at}`, { body, type });
+  });
+  return count;
+};
+
+/** Creates of objects with a map of a thousand keys, which stand in no order. */
+async function maps(server, load) {
+  const count = 100;
+  const data = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`key-${(at * 7919) % 1000}`, 'value']));
+  const from = server.mapped;
+  server.mapped += count;
+  await load.run(count, (at) => {
+    const body = JSON.stringify({ metadata: { name: `c-${from + at}` }, data });
+    return requestBytes('POST', '/api/v1/namespaces/bench/configmaps', { body });
+  });
+  return count;
+}
+
 /** Creates that a hundred clients watch. The watched are deleted again, so that each round has as many. */
 async function watched(server, load) {
   const count = 200;
@@ -113,6 +138,9 @@ const ms = { scale: 1, unit: 'ms' };
 const lines = {
   create: () => measure('create pod, 64 clients', 64, (server, load) => create(server, load, creates)),
   one: () => measure('create pod, 1 client', 1, (server, load) => create(server, load, creates / 4)),
+  merge: () => measure('merge patch of a pod', 64, patch('application/merge-patch+json')),
+  strategic: () => measure('strategic patch of a pod', 64, patch('application/strategic-merge-patch+json')),
+  maps: () => measure('create, map of 1000 keys', 8, maps),
   get: () => measure('GET pod, 64 clients', 64, (server, load) => get(server, load, gets)),
   async list() {
     for (const server of servers)

@@ -74,8 +74,8 @@ class Connection {
 }
 
 /** The bytes of a request with a token. */
-export function requestBytes(method, path, { token = 'admin', body } = {}) {
-  const entity = body === undefined ? '' : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
+export function requestBytes(method, path, { token = 'admin', body, type = 'application/json' } = {}) {
+  const entity = body === undefined ? '' : `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
   const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\naccept: application/json\r\nuser-agent: bench\r\n`;
   return `${head}${entity}\r\n${body ?? ''}`;
 }
