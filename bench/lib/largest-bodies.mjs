@@ -34,6 +34,7 @@ const manager = (fields) => (at) => ({
   ...{ manager: `m${at}`, operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1' },
   fieldsV1: { 'f:data': map(fields, (field) => [`f:k${field}`, {}]) },
 });
+const term = (at) => ({ topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { app: `a${at}` } } });
 const env = (count) => times(count, (at) => ({ name: `E${at}`, value: 'x' }));
 const applied = (name, value) =>
   patch(
@@ -238,6 +239,19 @@ export const cases = [
     name: 'read: the config map of 48,000 keys',
     prepare: [post(`${space}/configmaps`, configMap('read', { data: data(48_000) }))],
     requests: [{ method: 'GET', path: `${space}/configmaps/read` }],
+  },
+  {
+    name: 'delete: a collection of 50 pods of 4,000 terms each',
+    prepare: times(50, (at) =>
+      post(
+        `${space}/pods`,
+        pod(
+          { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: times(4_000, term) } } },
+          { name: `large-${at}`, labels: { large: 'yes' } },
+        ),
+      ),
+    ),
+    requests: ['no', 'yes'].map((which) => ({ method: 'DELETE', path: `${space}/pods?labelSelector=large%3D${which}` })),
   },
   {
     name: 'definition: 5,000 versions',

@@ -50,9 +50,12 @@ const kindMark = Buffer.from('{"kind":"');
 export const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
+const versionText = (version: number | string): string =>
+  `,"resourceVersion":${typeof version === 'number' ? `"${version}"` : goJson(version)}`;
+
 /** The served line: `stored` with `"resourceVersion":"<version>"` inserted at `offset`, and a newline behind it. */
 export function spliceVersion(stored: Uint8Array, offset: number, version: number | string): Buffer {
-  const insert = `,"resourceVersion":${typeof version === 'number' ? `"${version}"` : goJson(version)}`;
+  const insert = versionText(version);
   const length = Buffer.byteLength(insert);
   const out = Buffer.allocUnsafe(stored.length + length + 1);
   out.set(stored.subarray(0, offset), 0);
@@ -62,6 +65,18 @@ export function spliceVersion(stored: Uint8Array, offset: number, version: numbe
   return out;
 }
 const newline = 0x0a;
+
+/** Whether `line` is what `spliceVersion` would make of the others. It makes no copy of them. */
+export function isSpliced(line: Buffer, stored: Buffer, offset: number, version: number): boolean {
+  const insert = versionText(version);
+  const behind = offset + insert.length;
+  return (
+    line.length === stored.length + insert.length + 1 &&
+    line.compare(stored, 0, offset, 0, offset) === 0 &&
+    line.toString('latin1', offset, behind) === insert &&
+    line.compare(stored, offset, stored.length, behind, line.length - 1) === 0
+  );
+}
 
 /** The bytes with a newline behind them. */
 export const lineOf = (bytes: Buffer): Buffer => Buffer.concat([bytes, newlineBytes]);

@@ -4,7 +4,7 @@ import { CompactedError, FutureRevisionError, type KeyValue, prefixEnd, type Sto
 import { sharedSubtreeLengthMax } from '../limits.ts';
 import type { ResourceCache } from './resource-cache.ts';
 import type { StoreFeed } from './store-feed.ts';
-import { canonical, spliceVersion, versionOffset } from './encoding.ts';
+import { canonical, isSpliced, spliceVersion, versionOffset } from './encoding.ts';
 import { keepUnchanged } from './keep-unchanged.ts';
 import { objectKey } from './keys.ts';
 import { StoredObject } from './stored-object.ts';
@@ -193,7 +193,7 @@ export class ResourceStorage {
 /** Whether `value` is what `live` was stored as. */
 function isUnchanged(live: StoredObject, value: Buffer): boolean {
   const offset = versionOffset(value);
-  return offset >= 0 && spliceVersion(value, offset, live.revision).equals(live.line);
+  return offset >= 0 && isSpliced(live.line, value, offset, live.revision);
 }
 
 export const isHistoryGone = (error: unknown): boolean => error instanceof CompactedError;

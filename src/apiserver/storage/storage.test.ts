@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { goJson } from '#apimachinery/field';
 import type { UnknownObject } from '#apimachinery/meta';
-import { canonical, encodeStored, itemOffset, spliceVersion, versionOffset } from './encoding.ts';
+import { canonical, encodeStored, isSpliced, itemOffset, spliceVersion, versionOffset } from './encoding.ts';
 import { builtinPrefix, customPrefix, keyParts, objectKey } from './keys.ts';
 import { createSubtreeSharer } from './share.ts';
 import { FieldIndex } from './field-index.ts';
@@ -51,6 +51,21 @@ describe('encoding', () => {
       metadata: { ...configMap('a').metadata, resourceVersion: undefined },
     });
     expect(JSON.parse(`{${served.subarray(itemOffset(served)).toString()}`)).not.toHaveProperty('kind');
+  });
+
+  it('knows what a splice made, and what it did not make', () => {
+    const stored = encodeStored(canonical(configMap('a')));
+    const at = versionOffset(stored);
+    const line = spliceVersion(stored, at, 42);
+    expect(isSpliced(line, stored, at, 42)).toBe(true);
+    expect(isSpliced(line, stored, at, 43)).toBe(false);
+    expect(isSpliced(line, stored, at, 421)).toBe(false);
+    for (const [from, to] of [
+      ['"name":"a"', '"name":"b"'],
+      ['"k":"v"', '"k":"w"'],
+      ['"k":"v"', '"k":"vv"'],
+    ] as const)
+      expect(isSpliced(line, Buffer.from(stored.toString().replace(from, to)), at, 42)).toBe(false);
   });
 
   it('knows bytes that are not in its form', () => {

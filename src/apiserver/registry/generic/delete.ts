@@ -197,7 +197,10 @@ async function take(context: WriteContext, live: StoredObject, step: Step): Prom
   if (step.do === 'remove') return removeNow(context, live);
   if (context.dryRun)
     return { stored: storage.unstored(live.key, step.object, live.revision), deleted: step.thenRemove, alreadyPending: false };
+  let pause = context.settings.rest();
+  if (pause) await pause;
   const marked = await storage.update(live, step.object);
+  if ((pause = context.settings.rest())) await pause;
   if (marked instanceof WriteConflict) return marked;
   return step.thenRemove ? removeNow(context, marked) : { stored: marked, deleted: false, alreadyPending: false };
 }
