@@ -2,8 +2,11 @@
 export const limits = {
   /** The longest delay setTimeout takes; longer timers are chained. */
   timerStepMsMax: 2 ** 31 - 1,
-  /** How long work in bulk goes on in one turn of the event loop; a fifth of the longest delay allowed under load. */
-  turnShareMs: 10,
+  /**
+   * How long work in bulk of one kind goes on in one turn of the event loop. Several kinds (what comes in, requests from outside and inside,
+   * commits) each have it, and a turn in which all are busy is to stay far below the longest delay allowed.
+   */
+  turnShareMs: 4,
   /** After how long the time that somebody has used counts half. */
   usageHalfLifeMs: 1_000,
   /** Half-lives after which such times are counted anew, long before their numbers lose precision. */
