@@ -1,5 +1,5 @@
 // A component's metrics registry (k8s.io/component-base/metrics): upstream's names, Prometheus text exposition by prom-client.
-import { Registry } from 'prom-client';
+import Registry from 'prom-client/lib/registry.js';
 import {
   Cell,
   ChildTable,
