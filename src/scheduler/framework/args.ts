@@ -8,13 +8,21 @@ export type PluginFactory = (args: unknown) => Plugin;
 /** The arguments of a plugin are not of its type. */
 export class ArgsError extends Error {}
 
-/** A schema of arguments: the fields, beside the names that a file may give them (`kind: NodeAffinityArgs`). */
-export const argsSchema = <Shape extends z.ZodRawShape>(kind: string, shape: Shape) =>
-  z.strictObject({
-    apiVersion: z.literal('kubescheduler.config.k8s.io/v1').optional(),
-    kind: z.literal(kind).optional(),
-    ...shape,
-  });
+/**
+ * A schema of arguments: the fields, beside the names that a file may give them (`kind: NodeAffinityArgs`). It is made when there are arguments to
+ * read: most schedulers have none, and schemas take their time.
+ */
+export const argsSchema =
+  <Shape extends z.ZodRawShape>(kind: string, shapeOf: () => Shape) =>
+  () =>
+    z.strictObject({
+      apiVersion: z.literal('kubescheduler.config.k8s.io/v1').optional(),
+      kind: z.literal(kind).optional(),
+      ...shapeOf(),
+    });
+
+/** The arguments that are of a schema. */
+export type ArgsOf<Schema extends () => z.ZodType> = z.infer<ReturnType<Schema>>;
 
 const textOf = ({ issues }: z.ZodError): string =>
   issues
@@ -32,10 +40,10 @@ const textOf = ({ issues }: z.ZodError): string =>
 
 /** The factory of a plugin that takes arguments. */
 export const taking =
-  <Args>(schema: z.ZodType<Args>, make: (args?: Args) => Plugin): PluginFactory =>
+  <Args>(schema: () => z.ZodType<Args>, make: (args?: Args) => Plugin): PluginFactory =>
   (args) => {
     if (args === undefined || args === null) return make();
-    const read = schema.safeParse(args);
+    const read = schema().safeParse(args);
     if (!read.success) throw new ArgsError(textOf(read.error));
     return make(read.data);
   };

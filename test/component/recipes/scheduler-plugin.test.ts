@@ -23,7 +23,7 @@ const args = `// AwakeArgs of a profile.
 import { z } from 'zod';
 import { argsSchema } from '../../framework/args.ts';
 
-export const awakeArgs = argsSchema('AwakeArgs', { label: z.string().optional() });
+export const awakeArgs = argsSchema('AwakeArgs', () => ({ label: z.string().optional() }));
 `;
 const tree = treeWith('scheduler', {
   'plugins/awake/index.ts': folder,

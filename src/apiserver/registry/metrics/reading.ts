@@ -15,41 +15,46 @@ export interface NodeReading {
   pods: ReadonlyMap<string, readonly ContainerReading[]>;
 }
 
-const amount = z
-  .number()
-  .min(0)
-  .max(Number.MAX_SAFE_INTEGER)
-  .nullish()
-  .transform((value) => value ?? undefined);
-const absent = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
-const time = z.string().max(64).nullish().transform(absent);
-const used = {
-  cpu: z.object({ time, usageNanoCores: amount }).nullish().transform(absent),
-  memory: z.object({ workingSetBytes: amount }).nullish().transform(absent),
-};
-const name = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? '');
-const list = <T extends z.ZodType>(item: T) =>
-  z
-    .array(item)
+function makeSummarySchema() {
+  const amount = z
+    .number()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
     .nullish()
-    .transform((items) => items ?? []);
-const podRef = z.object({ name, namespace: name, uid: name });
-const summary = z.object({
-  node: z
-    .object(used)
+    .transform((value) => value ?? undefined);
+  const absent = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
+  const time = z.string().max(64).nullish().transform(absent);
+  const used = {
+    cpu: z.object({ time, usageNanoCores: amount }).nullish().transform(absent),
+    memory: z.object({ workingSetBytes: amount }).nullish().transform(absent),
+  };
+  const name = z
+    .string()
     .nullish()
-    .transform((node) => node ?? {}),
-  pods: list(z.object({ podRef, containers: list(z.object({ name, ...used })) })),
-});
+    .transform((value) => value ?? '');
+  const list = <T extends z.ZodType>(item: T) =>
+    z
+      .array(item)
+      .nullish()
+      .transform((items) => items ?? []);
+  const podRef = z.object({ name, namespace: name, uid: name });
+  return z.object({
+    node: z
+      .object(used)
+      .nullish()
+      .transform((node) => node ?? {}),
+    pods: list(z.object({ podRef, containers: list(z.object({ name, ...used })) })),
+  });
+}
+/** Made when the first kubelet has answered: schemas take their time, and a start has none. */
+let summary: ReturnType<typeof makeSummarySchema> | undefined;
 
 export const podKey = (ref: { namespace?: string | undefined; name?: string | undefined; uid?: string | undefined }): string =>
   `${ref.namespace ?? ''}/${ref.name ?? ''}/${ref.uid ?? ''}`;
 
 /** Reads GET /stats/summary (k8s.io/kubelet/pkg/apis/stats/v1alpha1). Throws what is wrong with it, in a sentence. */
 export function readSummary(value: unknown): NodeReading {
+  summary ??= makeSummarySchema();
   const { success, data, error } = summary.safeParse(value);
   if (!success) {
     const [issue] = error.issues;

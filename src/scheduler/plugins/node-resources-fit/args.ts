@@ -1,8 +1,8 @@
 // The arguments of NodeResourcesFit (https://kubernetes.io/docs/reference/config-api/kube-scheduler-config.v1/). Pure.
 import * as z from 'zod';
-import { argsSchema } from '../../framework/args.ts';
+import { type ArgsOf, argsSchema } from '../../framework/args.ts';
 
-export const nodeResourcesFitArgs = argsSchema('NodeResourcesFitArgs', {
+export const nodeResourcesFitArgs = argsSchema('NodeResourcesFitArgs', () => ({
   ignoredResources: z.array(z.string()).optional(),
   ignoredResourceGroups: z.array(z.string()).optional(),
   scoringStrategy: z
@@ -18,6 +18,6 @@ export const nodeResourcesFitArgs = argsSchema('NodeResourcesFitArgs', {
         .optional(),
     })
     .optional(),
-});
+}));
 
-export type NodeResourcesFitArgs = z.infer<typeof nodeResourcesFitArgs>;
+export type NodeResourcesFitArgs = ArgsOf<typeof nodeResourcesFitArgs>;

@@ -1,8 +1,8 @@
 // The arguments of PodTopologySpread (https://kubernetes.io/docs/reference/config-api/kube-scheduler-config.v1/). Pure.
 import * as z from 'zod';
-import { argsSchema } from '../../framework/args.ts';
+import { type ArgsOf, argsSchema } from '../../framework/args.ts';
 
-export const podTopologySpreadArgs = argsSchema('PodTopologySpreadArgs', {
+export const podTopologySpreadArgs = argsSchema('PodTopologySpreadArgs', () => ({
   /** `System`: upstream's own soft defaults; `List`: those of `defaultConstraints`. Default `System`. */
   defaultingType: z.enum(['System', 'List']).optional(),
   defaultConstraints: z
@@ -18,6 +18,6 @@ export const podTopologySpreadArgs = argsSchema('PodTopologySpreadArgs', {
       }),
     )
     .optional(),
-});
+}));
 
-export type PodTopologySpreadArgs = z.infer<typeof podTopologySpreadArgs>;
+export type PodTopologySpreadArgs = ArgsOf<typeof podTopologySpreadArgs>;
