@@ -62,7 +62,8 @@ export interface IssueOptions extends SubjectOptions {
 interface CertificateInput {
   issuer: Buffer;
   subject: Buffer;
-  publicKey: KeyObject;
+  /** SubjectPublicKeyInfo. */
+  publicKey: Buffer;
   notBefore: number;
   notAfter: number;
   extensions: Buffer;
@@ -86,18 +87,20 @@ function signCertificate(input: CertificateInput): Buffer {
     input.issuer,
     sequence(time(input.notBefore), time(input.notAfter)),
     input.subject,
-    publicKeyDer(input.publicKey),
+    input.publicKey,
     explicit(3, input.extensions),
   );
   return sequence(body, algorithm, bitString(signBytes(body, input.signer)));
 }
 
 /** Method 1 of RFC 5280 section 4.2.1.2 over the whole SubjectPublicKeyInfo: any stable digest serves. */
-const keyIdentifier = (key: KeyObject): Buffer => createHash('sha1').update(publicKeyDer(key)).digest();
+const keyIdentifier = (keyDer: Buffer): Buffer => createHash('sha1').update(keyDer).digest();
 
 /** Makes a new authority, which signs its own certificate. */
 export function createCertificateAuthority(options: CertificateAuthorityOptions): CertificateAuthority {
-  const { privateKey, publicKey } = generateKeyPair(options.algorithm);
+  const pair = generateKeyPair(options.algorithm);
+  const { privateKey } = pair;
+  const publicKey = publicKeyDer(pair.publicKey);
   const now = (options.clock ?? systemClock()).now();
   const name = encodeName({ commonName: options.commonName, organizations: options.organizations ?? [] });
   const extensions = encodeExtensions({
@@ -116,7 +119,8 @@ export function createCertificateAuthority(options: CertificateAuthorityOptions)
     extensions,
     signer: privateKey,
   });
-  return loadCertificateAuthority({ cert: encodePem('CERTIFICATE', der), key: privateKeyPem(privateKey) });
+  const cert = encodePem('CERTIFICATE', der);
+  return { cert, key: privateKeyPem(privateKey), privateKey, certificate: parseCertificate(cert) };
 }
 
 /** An authority from its files. Throws `PkiError` when they are malformed or do not belong together. */
@@ -124,7 +128,8 @@ export function loadCertificateAuthority({ cert, key }: CertificateAndKey): Cert
   return { cert, key, privateKey: parsePrivateKey(key), certificate: parseCertificate(cert) };
 }
 
-function certificateFor(options: IssueOptions, publicKey: KeyObject): string {
+function certificateFor(options: IssueOptions, key: KeyObject): string {
+  const publicKey = publicKeyDer(key);
   const now = (options.clock ?? systemClock()).now();
   const organizations = options.organizations ?? [];
   const extensions = encodeExtensions({
@@ -137,7 +142,7 @@ function certificateFor(options: IssueOptions, publicKey: KeyObject): string {
     },
     isCa: false,
     subjectKeyId: keyIdentifier(publicKey),
-    authorityKeyId: options.ca.certificate.subjectKeyId ?? keyIdentifier(createPublicKey(options.ca.privateKey)),
+    authorityKeyId: options.ca.certificate.subjectKeyId ?? keyIdentifier(publicKeyDer(createPublicKey(options.ca.privateKey))),
     emptySubject: options.commonName === '' && organizations.length === 0,
   });
   const der = signCertificate({
