@@ -4,20 +4,12 @@ import type { UnknownObject } from '../meta/index.ts';
 import type { SchemaTable } from '../schema/index.ts';
 import { isObject, type JsonObject } from './json.ts';
 import { mergeValues } from './merge.ts';
-import { ShapeCompiler, type Shape } from './shape.ts';
+import { type Shape, shapesOf } from './shape.ts';
 import { formOf, ShapeError } from './typed.ts';
 import { problemText, shapeProblems } from './validate.ts';
 
 /** The configuration cannot be laid over the object, in upstream's words. */
 export class ConfigurationProblem extends Error {}
-
-const compilers = new WeakMap<SchemaTable, ShapeCompiler>();
-
-function shapeOf(table: SchemaTable, typeName: string): Shape {
-  let compiler = compilers.get(table);
-  if (compiler === undefined) compilers.set(table, (compiler = new ShapeCompiler(table)));
-  return compiler.of(typeName);
-}
 
 /** Where a value states something that is owned whole: what it leaves out would be lost. */
 function atomicPaths(shape: Shape, value: unknown, path: string): string[] {
@@ -42,7 +34,7 @@ function atomicPaths(shape: Shape, value: unknown, path: string): string[] {
  * the configuration does not fit the type, or states something atomic.
  */
 export function layOver(table: SchemaTable, typeName: string, object: UnknownObject, configuration: JsonObject): UnknownObject {
-  const shape = shapeOf(table, typeName);
+  const shape = shapesOf(table).of(typeName);
   const problems = shapeProblems(shape, configuration);
   if (problems.length > 0)
     throw new ConfigurationProblem(`failed to convert patch object to typed object: ${problemText(problems)}`);

@@ -18,7 +18,7 @@ import {
   readManaged,
   writeManaged,
 } from './managed.ts';
-import { deduced, ShapeCompiler, type Shape, zeroObject } from './shape.ts';
+import { deduced, type Shape, shapesOf, zeroObject } from './shape.ts';
 import { ShapeError } from './typed.ts';
 import { Updater, type VersionedType } from './updater.ts';
 import { problemText, shapeProblems } from './validate.ts';
@@ -145,7 +145,6 @@ const objectText = (object: UnknownObject): string =>
   `${textOf(object.metadata?.namespace)}/${textOf(object.metadata?.name)}; ${kindText(object)}`;
 
 class Manager implements FieldManager {
-  readonly #shapes: ShapeCompiler;
   readonly #table: SchemaTable;
   readonly #typeName: string;
   readonly #options: FieldManagerOptions;
@@ -157,7 +156,6 @@ class Manager implements FieldManager {
     this.#table = table;
     this.#typeName = typeName;
     this.#options = options;
-    this.#shapes = new ShapeCompiler(table);
     this.#reset = setOfPaths(options.resetFields ?? []);
   }
 
@@ -171,7 +169,7 @@ class Manager implements FieldManager {
   #inVersion(apiVersion: string): { updater: Updater; type: VersionedType } {
     const known = this.#updaters.get(apiVersion);
     if (known !== undefined) return known;
-    const shape: Shape = this.#typeName === '' ? deduced : this.#shapes.of(this.#typeName);
+    const shape: Shape = this.#typeName === '' ? deduced : shapesOf(this.#table).of(this.#typeName);
     const type: VersionedType = { apiVersion, shape, convert: (object) => this.#convert(object, apiVersion) };
     const { onlyFields: only } = this.#options;
     const made = {
@@ -192,7 +190,11 @@ class Manager implements FieldManager {
     if (apiVersion === self.apiVersion) return self;
     const other = own(this.#options.versions ?? {}, apiVersion);
     if (other === undefined) return undefined;
-    return { apiVersion, shape: this.#shapes.of(other.typeName), convert: (object) => this.#convert(object, apiVersion) };
+    return {
+      apiVersion,
+      shape: shapesOf(this.#table).of(other.typeName),
+      convert: (object) => this.#convert(object, apiVersion),
+    };
   }
 
   create(object: UnknownObject, writer: Writer): Steps<UnknownObject> {

@@ -103,8 +103,17 @@ export function zeroObject(table: SchemaTable, typeName: string | undefined): Re
   return out;
 }
 
+const compilers = new WeakMap<SchemaTable, ShapeCompiler>();
+
+/** The shapes of a table's types: kinds share most of them, their metadata first of all. */
+export function shapesOf(table: SchemaTable): ShapeCompiler {
+  let compiler = compilers.get(table);
+  if (compiler === undefined) compilers.set(table, (compiler = new ShapeCompiler(table)));
+  return compiler;
+}
+
 /** Compiles the types of one table, each of them once. */
-export class ShapeCompiler {
+class ShapeCompiler {
   readonly #table: SchemaTable;
   readonly #types = new Map<string, Shape>();
 
