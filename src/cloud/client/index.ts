@@ -1,4 +1,11 @@
 // The client of the cloud's HTTP API.
-export { type CallOptions, type CloudClient, type CloudClientOptions, createCloudClient } from './client.ts';
+export {
+  type CallOptions,
+  type CloudClient,
+  cloudClientOver,
+  type CloudClientOptions,
+  createCloudClient,
+  type SendCall,
+} from './client.ts';
 export { CloudApiError, isNotFound } from './errors.ts';
 export { listAll } from './list-all.ts';

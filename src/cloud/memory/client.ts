@@ -1,25 +1,20 @@
 // The cloud's API without a connection: the same requests, checks, failures and answers as over HTTP, in one process and in the time of any clock.
+import { bound } from '#component-base/failures';
 import { type Clock, deepCopy, type Rng } from '#utils';
-import { internalError } from '../api/errors.ts';
-import { type Operation, type OperationId, Refusal } from '../api/index.ts';
-import { type CloudClient, cloudClientOver, encodeRequest } from '../client/client.ts';
+import type { Operation, OperationId } from '../api/index.ts';
+import { encodeRequest, type SendCall } from '../client/client.ts';
 import { answeredError, CloudApiError } from '../client/errors.ts';
 import { requestTimeoutMs } from '../client/limits.ts';
 import type { Account } from '../core/index.ts';
-import { auditCall, type Call, perform } from '../server/perform.ts';
-import type { CloudService } from '../server/service.ts';
+import { auditCall, type Call, perform, type PerformDeps, refusalFor } from '../server/perform.ts';
 
-export interface DirectDeps {
-  service: CloudService;
-  clock: Clock;
+export interface DirectDeps extends PerformDeps {
   rng: Rng;
 }
 
-export const directClient = (deps: DirectDeps, account: Account): CloudClient =>
-  cloudClientOver(
-    (id, operation, input, signal) => inTime(deps.clock, id, signal, () => send(deps, account, id, operation, input)),
-    () => {},
-  );
+/** Carries out calls of an account. What goes wrong in the cloud meanwhile is the failure of who has made this, and not of the caller. */
+export const directCalls = (deps: DirectDeps, account: Account): SendCall =>
+  bound((id, operation, input, signal) => inTime(deps.clock, id, signal, () => send(deps, account, id, operation, input)));
 
 async function send(
   deps: DirectDeps,
@@ -51,7 +46,7 @@ async function send(
     return operation.response ? deepCopy(result.value) : undefined;
   } catch (error) {
     if (error instanceof CloudApiError) throw error;
-    const { status: refused, code, message, field } = error instanceof Refusal ? error : internalError(String(error));
+    const { status: refused, code, message, field } = refusalFor(deps, call, path, error);
     status = refused;
     call.errorCode = code;
     const retryAfter = refused === 429 ? `${deps.service.gate.faults.retryAfterSeconds}` : undefined;

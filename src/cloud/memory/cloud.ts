@@ -2,7 +2,7 @@
 // virtual time.
 import type { Clock, Logger, Rng } from '#utils';
 import type { AuditEvent } from '../api/index.ts';
-import type { CloudClient } from '../client/index.ts';
+import { type CloudClient, cloudClientOver } from '../client/index.ts';
 import type { Account } from '../core/index.ts';
 import { emptyWorld, type Faults, faults as faultsSchema, type World } from '../model/index.ts';
 import { type DriverLoop, driverLoop } from '../server/driver-loop.ts';
@@ -10,7 +10,7 @@ import type { CloudOptions, DriverFactory } from '../server/options.ts';
 import { CloudService } from '../server/service.ts';
 import { settingsOf } from '../server/start.ts';
 import { memoryWorldStore } from '../server/world-store.ts';
-import { directClient } from './client.ts';
+import { directCalls } from './client.ts';
 import { auditEventsListed, forgetPeriodMs } from './limits.ts';
 
 export interface MemoryCloudOptions extends Pick<CloudOptions, 'region' | 'zones' | 'instanceTypes' | 'publicCidr' | 'quotas'> {
@@ -67,7 +67,7 @@ export async function startMemoryCloud(
       return service.gate.faults;
     },
     setFaults: (faults) => service.setFaults(faultsSchema.parse(faults)),
-    client: (account = customer) => directClient({ ...deps, service }, account),
+    client: (account = customer) => cloudClientOver(directCalls({ ...deps, service }, account), () => {}),
     calls: () => service.audit.list(undefined, { limit: auditEventsListed }),
     async close() {
       ending = true;

@@ -1,23 +1,19 @@
 // From an HTTP request to its answer.
 import { secretsEqual } from '#pki';
-import type { Clock, Logger, Rng } from '#utils';
+import type { Rng } from '#utils';
 import { BodyTooLargeError, type ResponseHeaders, type WireRequest, type WireResponse } from '#wire';
-import { internalError, invalid } from '../api/errors.ts';
+import { invalid } from '../api/errors.ts';
 import { type ErrorBody, type OperationId, openApiDocument, operations, Refusal } from '../api/index.ts';
 import type { Account } from '../core/index.ts';
 import { limits } from './limits.ts';
 import type { CloudAccount } from './options.ts';
-import { auditCall, type Call, perform } from './perform.ts';
-import type { CloudService } from './service.ts';
+import { auditCall, type Call, perform, type PerformDeps, refusalFor } from './perform.ts';
 
-export interface AnswerDeps {
-  service: CloudService;
+export interface AnswerDeps extends PerformDeps {
   accounts: readonly CloudAccount[];
   /** What `/healthz` says; undefined: all is well. */
   unhealthy(): string | undefined;
-  clock: Clock;
   rng: Rng;
-  logger: Logger;
 }
 
 const json: ResponseHeaders = Object.freeze({ 'content-type': 'application/json', 'cache-control': 'no-store' });
@@ -99,8 +95,7 @@ async function answerCall(
       else response.send(success, headers, JSON.stringify(result.value));
     }
   } catch (error) {
-    const refusal = error instanceof Refusal ? error : internalError('the cloud failed; its log says why');
-    if (refusal !== error) deps.logger.error('call failed', { requestId: call.requestId, path: request.path, error });
+    const refusal = refusalFor(deps, call, request.path, error);
     status = refusal.status;
     call.errorCode = refusal.code;
     response.send(status, { ...headers, ...headersOf(deps, refusal) }, JSON.stringify(bodyOfError(refusal, call.requestId)));
@@ -118,7 +113,5 @@ const headersOf = ({ service }: AnswerDeps, { status }: Refusal): ResponseHeader
 
 function record(deps: AnswerDeps, call: Call, request: WireRequest, path: string, status: number, durationMs: number): void {
   const { method, remoteAddress: sourceAddress } = request;
-  const about = auditCall(deps, call, { sourceAddress, method, path, status, durationMs });
-  const log = method === 'GET' && status < 500 ? deps.logger.debug : deps.logger.info;
-  log('call', about);
+  auditCall(deps, call, { sourceAddress, method, path, status, durationMs });
 }

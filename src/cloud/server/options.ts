@@ -3,6 +3,7 @@ import type { ListenAddress, ListenTarget, ServerTls } from '#wire';
 import type { Clock, Logger, Rng } from '#utils';
 import type { NameAnswer, Quotas } from '../core/index.ts';
 import type { Driver, DriverContext, Faults, InstanceType, World } from '../model/index.ts';
+import type { CloudService } from './service.ts';
 
 export interface CloudAccount {
   id: string;
@@ -68,6 +69,8 @@ export interface RunningCloud {
   /** The newest world that is on disk. */
   readonly world: World;
   readonly faults: Faults;
+  /** What answers calls, for those of this process. */
+  readonly service: CloudService;
   /** Sets the faults, as `PUT /v1/faults` does. */
   setFaults(faults: Faults): void;
   /** Serves on one more address. */

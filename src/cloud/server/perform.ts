@@ -1,7 +1,7 @@
 // One call of the API, whichever way it came: who asks, for what, with which input, whether it is to fail, and what comes of it.
-import type { Clock } from '#utils';
+import type { Clock, Logger } from '#utils';
 import { internalError, throttled, unauthorized } from '../api/errors.ts';
-import { type OperationId, operations, parseInput, queryObject, routeRequest } from '../api/index.ts';
+import { type OperationId, operations, parseInput, queryObject, Refusal, routeRequest } from '../api/index.ts';
 import type { Account } from '../core/index.ts';
 import type { Verdict } from '../faults/index.ts';
 import { limits } from './limits.ts';
@@ -10,6 +10,7 @@ import type { CloudService } from './service.ts';
 export interface PerformDeps {
   service: CloudService;
   clock: Clock;
+  logger: Logger;
 }
 
 export interface ApiRequest {
@@ -62,12 +63,19 @@ export async function perform(
   return { value };
 }
 
-/** Keeps the call for `GET /v1/events`. */
+/** What is answered for an error. One that is no refusal is nobody's business but the log's. */
+export function refusalFor({ logger }: PerformDeps, { requestId }: Call, path: string, error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  logger.error('call failed', { requestId, path, error });
+  return internalError('the cloud failed; its log says why');
+}
+
+/** Keeps the call for `GET /v1/events`, and logs it. */
 export function auditCall(
-  { service, clock }: PerformDeps,
+  { service, clock, logger }: PerformDeps,
   { requestId, account, operation, resourceId, errorCode }: Call,
   how: { sourceAddress: string; method: string; path: string; status: number; durationMs: number },
-) {
+): void {
   const about = {
     requestId,
     ...how,
@@ -78,5 +86,6 @@ export function auditCall(
     ...(errorCode !== undefined && { errorCode }),
   };
   service.audit.add({ time: new Date(clock.now()).toISOString(), ...about });
-  return about;
+  const log = how.method === 'GET' && how.status < 500 ? logger.debug : logger.info;
+  log('call', about);
 }

@@ -131,6 +131,7 @@ const runningCloud = (server: WireServer, store: WorldStore, service: CloudServi
   get faults() {
     return service.gate.faults;
   },
+  service,
   setFaults: (faults) => service.setFaults(faults),
   listen: (target) => server.listen(target),
   close: stop,

@@ -2,11 +2,12 @@
 // machines running, and finds them again. With simulated nodes it lives in the cluster's process.
 import type { Server } from 'node:net';
 import type { Driver } from '#cloud';
-import { type CloudClient, createCloudClient } from '#cloud/client';
+import { CloudApiError, type CloudClient, cloudClientOver, createCloudClient, type SendCall } from '#cloud/client';
 import { createLoadBalancerDriver, createLoopbackLoadBalancers } from '#cloud/load-balancers';
 import { createMachineDriver, type MachineDriver } from '#cloud/machine';
-import { type RunningCloud, startCloud } from '#cloud/server';
-import type { Supervisor } from '#component-base';
+import { directCalls } from '#cloud/memory';
+import { type CloudAccount, type RunningCloud, startCloud } from '#cloud/server';
+import type { Supervised, Supervisor } from '#component-base';
 import type { Clock, Exec, Logger, Rng } from '#utils';
 import type { ClusterSettings } from '../state/settings.ts';
 import { asManager } from './as-manager.ts';
@@ -42,6 +43,8 @@ export interface ClusterCloud {
   readonly client: CloudClient;
   /** The client of the account that manages control planes; it sees nobody else's resources. */
   readonly service: CloudClient;
+  /** A further client of the owner without a connection, where the cloud is in this process. */
+  direct?(): CloudClient;
   /** Why its instances have no way out of the machine, where they were to have one. */
   readonly noUplink: string | undefined;
   stop(): Promise<void>;
@@ -76,6 +79,22 @@ async function machineRoutes(exec: Exec): Promise<ReadonlySet<string>> {
 const nobodyAnswers = (): Promise<never> =>
   Promise.reject(new Error('the nodes are simulated, their pods are not real processes'));
 
+/** The cloud of this process while it runs. */
+interface SimulatedCloud {
+  /** Carry out calls of its accounts. */
+  sends: Readonly<Record<CloudAccount['role'], SendCall>>;
+  stop(): Promise<void>;
+}
+
+/** The client of an account of the cloud as it is now: one that has failed is started again, and nobody answers meanwhile. */
+const clientIn = (cloud: Supervised<SimulatedCloud>, role: CloudAccount['role']): CloudClient =>
+  cloudClientOver(
+    (id, ...call) =>
+      cloud.current?.sends[role](id, ...call) ??
+      Promise.reject(new CloudApiError(`${id}: the cloud does not run`, { code: 'Unreachable', status: 0 })),
+    () => {},
+  );
+
 /** Starts a cloud inside this process, whose instances are whatever `instances` makes of them. */
 export async function startSimulatedCloud(
   { dataDir }: ClusterSettings,
@@ -85,7 +104,7 @@ export async function startSimulatedCloud(
   const settings = await openCloudSettings(dataDir, () => Promise.resolve(new Set()));
   const logger = deps.logger.with({ component: 'cloud' });
   let kept = settings;
-  const cloud = await deps.supervisor.run('cloud', async () => {
+  const cloud = await deps.supervisor.run('cloud', async (): Promise<SimulatedCloud> => {
     const begun = await startCloud(
       {
         ...commonOptions(kept),
@@ -97,20 +116,20 @@ export async function startSimulatedCloud(
       { ...deps, logger },
     );
     kept = { ...settings, port: begun.port };
-    return { stop: () => begun.close() };
+    const { service } = begun;
+    const sendsOf = (id: string, role: CloudAccount['role']): SendCall => directCalls({ ...deps, logger, service }, { id, role });
+    const sends = { customer: sendsOf(customerAccount, 'customer'), service: sendsOf(serviceAccount, 'service') };
+    return { sends, stop: () => begun.close() };
   });
   await keepCloudSettings(kept);
-  const clients = clientsOf(kept, kept.port);
   return {
     settings: kept,
     url: urlOf(kept.port),
-    ...clients,
+    client: clientIn(cloud, 'customer'),
+    service: asManager(clientIn(cloud, 'service'), serviceAccount),
+    direct: () => clientIn(cloud, 'customer'),
     noUplink: undefined,
-    async stop() {
-      clients.client.close();
-      clients.service.close();
-      await cloud.stop();
-    },
+    stop: () => cloud.stop(),
   };
 }
 

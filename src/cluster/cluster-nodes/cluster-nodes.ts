@@ -2,7 +2,7 @@
 import { basename, relative } from 'node:path';
 import type { Supervisor } from '#component-base';
 import type { Instance } from '#cloud';
-import { localCloudProvider } from '#cloud/provider';
+import { localCloud, localCloudProvider } from '#cloud/provider';
 import type { CloudProvider } from '#cloud-provider';
 import type { Dial } from '#wire';
 import type { StatsSummary } from '#component-helpers/stats';
@@ -198,7 +198,7 @@ export class ClusterNodes {
     this.#connected.push(() => emulation.close());
     return emulation;
   }
-  /** The provider that the cluster's manager uses. It reaches the local cloud over HTTP, as any vendor's provider reaches its vendor. */
+  /** The provider that the cluster's manager uses. It reaches a local cloud with machines over HTTP, as any vendor's provider reaches its vendor. */
   async #provider(): Promise<{ name: string; cloud: CloudProvider }> {
     const deps = { ...this.#deps, logger: this.#deps.logger.with({ component: 'cloud-controller-manager' }) };
     if (!this.#emulation) return { name: localCloudProvider.name, cloud: await this.#localProvider(deps) };
@@ -208,12 +208,11 @@ export class ClusterNodes {
     return { ...vendor, cloud: { ...vendor.cloud, ...(routes && { routes }) } };
   }
   async #localProvider(deps: EmulationDeps): Promise<CloudProvider> {
-    const { url, settings: cloud } = this.#running;
-    return localCloudProvider.create({
-      ...deps,
-      configDir: cloud.dir,
-      config: { url, tokenFile: cloud.customerTokenFile, caFile: cloud.caFile, ...this.#cloudConfig() },
-    });
+    const { url, settings: cloud, direct } = this.#running;
+    const config = { url, tokenFile: cloud.customerTokenFile, caFile: cloud.caFile, ...this.#cloudConfig() };
+    return direct
+      ? localCloud({ ...deps, api: direct(), config })
+      : localCloudProvider.create({ ...deps, configDir: cloud.dir, config });
   }
   /** The part of the provider's configuration that says for which cluster and in which network it works. */
   #cloudConfig() {
