@@ -45,7 +45,7 @@ describe('turns', () => {
 
   it('lets callers in at once while the turn is young, then a few per turn, in order', async () => {
     const clock = manual();
-    const enter = createTurnstile({ clock, turns: createTurns(clock, 10) });
+    const enter = createTurnstile({ clock, shareMs: 10, turns: createTurns(clock, 10) });
     const entered: number[] = [];
     const caller = async (n: number): Promise<void> => {
       const wait = enter();
@@ -63,7 +63,7 @@ describe('turns', () => {
 
   it('lets in who comes while others are let in, and who comes when nobody waits any more', async () => {
     const clock = manual();
-    const enter = createTurnstile({ clock, turns: createTurns(clock, 10) });
+    const enter = createTurnstile({ clock, shareMs: 10, turns: createTurns(clock, 10) });
     const entered: string[] = [];
     const caller = async (name: string, more: readonly string[] = []): Promise<void> => {
       await enter();
@@ -81,7 +81,7 @@ describe('turns', () => {
 
   it('lets one long caller in per turn, and short ones past those who wait', async () => {
     const clock = manual();
-    const enter = createTurnstile({ clock, turns: createTurns(clock, 10), overtaking: true });
+    const enter = createTurnstile({ clock, shareMs: 10, turns: createTurns(clock, 10), overtaking: true });
     const order: string[] = [];
     let turn = 0;
     const long = async (name: string): Promise<void> => {
@@ -109,7 +109,7 @@ describe('turns', () => {
 
   it('lets flows in by turns, the callers of each in order', async () => {
     const clock = manual();
-    const enter = createTurnstile({ clock, turns: createTurns(clock, 10), overtaking: true });
+    const enter = createTurnstile({ clock, shareMs: 10, turns: createTurns(clock, 10), overtaking: true });
     const entered: string[] = [];
     const caller = async (flow: string, name: string): Promise<void> => {
       await enter(flow);
@@ -125,7 +125,7 @@ describe('turns', () => {
   describe('with flows of which one uses much', () => {
     function flows() {
       const clock = manual();
-      const enter = createTurnstile({ clock, turns: createTurns(clock, 10), overtaking: true });
+      const enter = createTurnstile({ clock, shareMs: 10, turns: createTurns(clock, 10), overtaking: true });
       const use = async (flow: string, ms: number): Promise<void> => {
         await enter(flow);
         clock.pass(ms);
