@@ -52,6 +52,13 @@ describe('flags of serving', () => {
     );
     expect(served).toEqual(['one', 'one', 'two', undefined, 'two', undefined]);
   });
+  it('offer no suite of TLS 1.2 that was not asked for', async () => {
+    const ciphers = async (...flags: string[]) =>
+      (await options(...flags))?.tls.ciphers?.split(':').filter((name) => !name.startsWith('TLS_'));
+    expect(await ciphers()).toBeUndefined();
+    expect(await ciphers('--tls-cipher-suites=TLS_AES_128_GCM_SHA256')).toEqual([]);
+    expect(await ciphers('--tls-cipher-suites=TLS_RSA_WITH_AES_128_CBC_SHA')).toEqual(['AES128-SHA']);
+  });
   it('keep a made certificate in --cert-dir, its key to themselves', async () => {
     const certDir = join(dir, 'kept');
     const first = await options(`--cert-dir=${certDir}`);

@@ -51,11 +51,10 @@ export function opensslCiphers(names: readonly string[]): string | undefined {
     if (suite === undefined) throw new Error(`Cipher suite ${name} not supported or doesn't exist`);
     return suite;
   });
-  // Server preference and the suites of TLS 1.3 stay as they are.
+  if (list.length === 0) return undefined;
+  // Server preference and the suites of TLS 1.3 stay as they are. Where no other was asked for, TLS 1.2 is not spoken.
   const chosen = [...new Set(list)].filter((suite) => suite !== '');
-  return chosen.length === 0
-    ? undefined
-    : ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256', ...chosen].join(':');
+  return ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256', ...chosen].join(':');
 }
 
 /** OpenSSL's list of groups; undefined for none. Throws an Error for an unknown number. */
