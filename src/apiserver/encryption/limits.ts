@@ -4,6 +4,8 @@
 export const kmsProbeMs = { healthy: 60_000, unhealthy: 10_000 };
 /** How long the answer of a health check stands. */
 export const kmsHealthMs = { healthy: 20_000, unhealthy: 3_000 };
+/** A KMS plugin that has not answered is asked for no seed for so long, unless it says before that it is there: until the next look at one that is not well. */
+export const kmsSilenceMs = 10_000;
 /** Writes go on for so long after a KMS plugin was last well. */
 export const kmsWriteMs = 180_000;
 /** Decrypted seeds are remembered for so long, and so many of them. */

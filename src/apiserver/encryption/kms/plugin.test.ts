@@ -4,7 +4,7 @@ import { systemClock } from '#host';
 import { type Clock, seededRng, silentLogger } from '#utils';
 import type { Plain } from '../transformer.ts';
 import { KmsPlugin } from './plugin.ts';
-import type { KmsService } from './service.ts';
+import { type KmsService, SilentPluginError } from './service.ts';
 
 /** A plugin that "encrypts" by turning bytes around. `decrypt`: what it answers instead. */
 function service(decrypt?: (right: Uint8Array) => Uint8Array) {
@@ -91,4 +91,36 @@ it.each(['healthz', 'version'] as const)('tells the beginning of a %s without en
     .check()
     .catch((failure: Error) => failure);
   expect(error?.message.length).toBeLessThan(2_000);
+});
+
+it('one that does not answer is asked for one seed, and for others once it says how it is', async () => {
+  const stored = [await sealed('/a'), await sealed('/b')];
+  const time = { monotonic: 0 };
+  const { made, asked } = service(() => {
+    if (hangs) throw new SilentPluginError('rpc error: code = DeadlineExceeded');
+    return undefined as never;
+  });
+  let hangs = false;
+  const status = async () => {
+    if (hangs) throw new SilentPluginError('rpc error: code = DeadlineExceeded');
+    return made.status();
+  };
+  const plugin = pluginOf({ ...made, status }, { ...systemClock(), monotonic: () => time.monotonic });
+  await plugin.check();
+  hangs = true;
+  const [first, second] = stored as [Uint8Array, Uint8Array];
+  const why = 'failed to decrypt DEK, error: rpc error: code = DeadlineExceeded';
+  await expect(opened(plugin, first, '/a')).rejects.toThrow(why);
+  for (const value of [first, second, first]) await expect(opened(plugin, value, '/a')).rejects.toThrow(why);
+  expect(asked.decrypt).toBe(1);
+  // It may have come back without anybody looking.
+  time.monotonic += 10_001;
+  await expect(opened(plugin, second, '/b')).rejects.toThrow(why);
+  expect(asked.decrypt).toBe(2);
+  hangs = false;
+  await expect(opened(plugin, first, '/a')).rejects.toThrow(why);
+  time.monotonic += 3_001;
+  await plugin.check();
+  expect(await opened(plugin, first, '/a')).toBe('value');
+  expect(await opened(plugin, second, '/b')).toBe('value');
 });

@@ -5,7 +5,7 @@ import { createHash, randomBytes } from '../../platform/crypto.ts';
 import type { Metrics } from '#component-base';
 import type { Clock, Logger, Rng } from '#utils';
 import { aesGcm, seededGcm } from '../ciphers.ts';
-import { kmsHealthMs, kmsProbeMs, kmsWriteMs, pluginTextMax, seedBytes, seedCacheMs, seedsMax } from '../limits.ts';
+import { kmsHealthMs, kmsProbeMs, kmsSilenceMs, kmsWriteMs, pluginTextMax, seedBytes, seedCacheMs, seedsMax } from '../limits.ts';
 import type { Plain, Soon, Transformer } from '../transformer.ts';
 import {
   checkSource,
@@ -17,7 +17,7 @@ import {
   sourceTypes,
 } from './encrypted-object.ts';
 import { keyIdMetrics } from './metrics.ts';
-import type { KmsService, KmsStatus } from './service.ts';
+import { type KmsService, type KmsStatus, SilentPluginError } from './service.ts';
 
 export interface KmsPluginOptions {
   name: string;
@@ -67,6 +67,8 @@ export class KmsPlugin implements Transformer {
   #version = '';
   #health: { error: Error | undefined; untilMs: number } = { error: undefined, untilMs: -Infinity };
   #checking: Promise<void> | undefined;
+  /** What a question came to that the plugin has left without an answer. */
+  #silence: { error: Error; untilMs: number } | undefined;
   #timer: { cancel(): void } | undefined;
   #closed = false;
 
@@ -91,13 +93,15 @@ export class KmsPlugin implements Transformer {
   /** Rejects unless the plugin is well; asks it, unless it was asked a moment ago. */
   async check(): Promise<void> {
     const { clock } = this.#options;
-    if (clock.monotonic() >= this.#health.untilMs) {
-      this.#checking ??= this.#look().finally(() => {
-        this.#checking = undefined;
-      });
-      await this.#checking;
-    }
+    if (clock.monotonic() >= this.#health.untilMs) await this.#lookOnce();
     if (this.#health.error) throw this.#health.error;
+  }
+
+  #lookOnce(): Promise<void> {
+    this.#checking ??= this.#look().finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
   }
 
   close(): void {
@@ -155,12 +159,17 @@ export class KmsPlugin implements Transformer {
     }
   }
 
-  /** Asks the plugin only for seeds that are not known; those who ask at once share the answer. */
+  /**
+   * Asks the plugin only for seeds that are not known; those who ask at once share the answer. One that has left a question without an answer is not asked
+   * again until it has said how it is: whoever reads many values, or follows the store, would wait for each.
+   */
   #seedOf(object: EncryptedObject): Soon<Transformer> {
     const cacheKey = cacheKeyOf(object);
     const known = this.#seeds.get(cacheKey);
     const now = this.#options.clock.monotonic();
     if (known && known.untilMs > now) return known.transformer;
+    const failed = (error: Error): Error => new Error(`failed to decrypt DEK, error: ${error.message}`, { cause: error });
+    if (this.#silence && this.#silence.untilMs > now) throw failed(this.#silence.error);
     const { service, rng } = this.#options;
     const { encryptedSource: ciphertext, keyId, annotations, sourceType } = object;
     const asked = service.decrypt(rng.uuid(), { ciphertext, keyId, annotations }).then(
@@ -171,11 +180,18 @@ export class KmsPlugin implements Transformer {
       },
       (error: unknown) => {
         this.#seeds.delete(cacheKey);
-        throw new Error(`failed to decrypt DEK, error: ${(error as Error).message}`, { cause: error });
+        if (error instanceof SilentPluginError) this.#noteSilence(error);
+        throw failed(error as Error);
       },
     );
     this.#remember(cacheKey, asked);
     return asked;
+  }
+
+  #noteSilence(error: Error): void {
+    if (this.#closed) return;
+    this.#silence = { error, untilMs: this.#options.clock.monotonic() + kmsSilenceMs };
+    void this.#lookOnce();
   }
 
   #remember(cacheKey: string, transformer: Soon<Transformer>, proven = false): void {
@@ -195,6 +211,7 @@ export class KmsPlugin implements Transformer {
           `failed to perform status section of the healthz check for KMS Provider ${name}, error: ${(failure as Error).message}`,
         );
       });
+      this.#silence = undefined;
       const problems = await this.#judge(answer);
       if (problems.length > 0)
         throw new Error(

@@ -1,9 +1,14 @@
 // A KMS plugin, asked over gRPC on a unix socket (k8s.io/kms/apis/v2: service v2.KeyManagementService).
-import { credentials, loadPackageDefinition, type ServiceClientConstructor, type ServiceError } from '@grpc/grpc-js';
+import { credentials, loadPackageDefinition, type ServiceClientConstructor, type ServiceError, status } from '@grpc/grpc-js';
 import { exponentialBuckets, type Metrics } from '#component-base';
 import type { Clock } from '#utils';
 import { callUnary, codeName, failureText } from '#wire/grpc';
 import { kmsServiceDefinition } from './descriptors.ts';
+
+/** The plugin was asked and has not answered: it is away, or hangs. */
+export class SilentPluginError extends Error {
+  override name = 'SilentPluginError';
+}
 
 export interface KmsStatus {
   version: string;
@@ -11,6 +16,7 @@ export interface KmsStatus {
   keyId: string;
 }
 
+/** Rejects with SilentPluginError where the plugin does not answer, with another Error for what it answers else. */
 export interface KmsService {
   status(): Promise<KmsStatus>;
   encrypt(
@@ -47,7 +53,8 @@ export function connectKms(
     } catch (error) {
       const failure = error as ServiceError;
       done(failure.code);
-      throw new Error(failureText(failure));
+      const isSilent = failure.code === status.DEADLINE_EXCEEDED || failure.code === status.UNAVAILABLE;
+      throw new (isSilent ? SilentPluginError : Error)(failureText(failure));
     }
   };
   return {
