@@ -12,6 +12,7 @@ export { deepEqual } from './deep-equal.ts';
 export { assignOwn, own, setOwn } from './own.ts';
 export { quote } from './quote.ts';
 export { isOneOf } from './membership.ts';
+export { once } from './once.ts';
 export { parseGoInt } from './go-int.ts';
 export { goPrint, goString, goSyntax, goTypeName } from './go-print.ts';
 export { finish, type Steps } from './steps.ts';

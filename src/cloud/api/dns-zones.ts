@@ -13,12 +13,13 @@ export const dnsZoneOperations = {
     method: 'POST',
     path: '/v1/dns-zones',
     summary: 'Make a name zone: public, or private and seen in some VPCs.',
-    body: z.strictObject({
-      name: domainName,
-      visibility: dnsZone.shape.visibility.default('private'),
-      vpcIds: z.array(z.string()).max(50).default([]),
-      ...creation,
-    }),
+    body: () =>
+      z.strictObject({
+        name: domainName,
+        visibility: dnsZone().shape.visibility.default('private'),
+        vpcIds: z.array(z.string()).max(50).default([]),
+        ...creation(),
+      }),
     response: dnsZone,
     success: 201,
   }),
@@ -26,7 +27,7 @@ export const dnsZoneOperations = {
     method: 'GET',
     path: '/v1/dns-zones',
     summary: 'List name zones.',
-    query: z.strictObject({ name: z.string().optional(), vpcId: z.string().optional(), ...paging }),
+    query: () => z.strictObject({ name: z.string().optional(), vpcId: z.string().optional(), ...paging() }),
     response: page(dnsZone),
     success: 200,
   }),
@@ -47,7 +48,8 @@ export const dnsZoneOperations = {
     method: 'PUT',
     path: '/v1/dns-zones/{dnsZoneId}/records/{type}/{name}',
     summary: 'Set the values of a name. Names are whole ones, not relative to the zone.',
-    body: z.strictObject({ ttlSeconds: z.int().min(0).max(604_800).default(30), values: z.array(z.string()).min(1).max(100) }),
+    body: () =>
+      z.strictObject({ ttlSeconds: z.int().min(0).max(604_800).default(30), values: z.array(z.string()).min(1).max(100) }),
     response: dnsZone,
     success: 200,
   }),

@@ -11,20 +11,21 @@ export const instanceOperations = {
     method: 'POST',
     path: '/v1/instances',
     summary: 'Make an instance and start it.',
-    body: z.strictObject({
-      name,
-      /** Default: the first of `listInstanceTypes`. */
-      type: z.string().optional(),
-      subnetId: z.string(),
-      /** Default: any free one. */
-      privateAddress: z.ipv4().optional(),
-      securityGroupIds: z.array(z.string()).min(1).max(16).optional(),
-      sourceDestCheck: z.boolean().default(true),
-      /** Give it a public address of its own, until it is terminated. */
-      assignPublicAddress: z.boolean().default(false),
-      userData: userData.optional(),
-      ...creation,
-    }),
+    body: () =>
+      z.strictObject({
+        name,
+        /** Default: the first of `listInstanceTypes`. */
+        type: z.string().optional(),
+        subnetId: z.string(),
+        /** Default: any free one. */
+        privateAddress: z.ipv4().optional(),
+        securityGroupIds: z.array(z.string()).min(1).max(16).optional(),
+        sourceDestCheck: z.boolean().default(true),
+        /** Give it a public address of its own, until it is terminated. */
+        assignPublicAddress: z.boolean().default(false),
+        userData: userData().optional(),
+        ...creation(),
+      }),
     response: instance,
     success: 201,
   }),
@@ -32,16 +33,17 @@ export const instanceOperations = {
     method: 'GET',
     path: '/v1/instances',
     summary: 'List instances; terminated ones are listed for a while.',
-    query: z.strictObject({
-      name: name.optional(),
-      vpcId: z.string().optional(),
-      subnetId: z.string().optional(),
-      zone: z.string().optional(),
-      state: instanceState.optional(),
-      privateAddress: z.string().optional(),
-      privateDnsName: z.string().optional(),
-      ...paging,
-    }),
+    query: () =>
+      z.strictObject({
+        name: name.optional(),
+        vpcId: z.string().optional(),
+        subnetId: z.string().optional(),
+        zone: z.string().optional(),
+        state: instanceState().optional(),
+        privateAddress: z.string().optional(),
+        privateDnsName: z.string().optional(),
+        ...paging(),
+      }),
     response: page(instance),
     success: 200,
   }),
@@ -56,12 +58,13 @@ export const instanceOperations = {
     method: 'PATCH',
     path: '/v1/instances/{instanceId}',
     summary: 'Change the name or the tags (all of them), or of a stopped instance its type and user data.',
-    body: z.strictObject({
-      name: name.optional(),
-      tags: newTags.optional(),
-      type: z.string().optional(),
-      userData: userData.optional(),
-    }),
+    body: () =>
+      z.strictObject({
+        name: name.optional(),
+        tags: newTags.optional(),
+        type: z.string().optional(),
+        userData: userData().optional(),
+      }),
     response: instance,
     success: 200,
   }),

@@ -11,16 +11,17 @@ export const interfaceOperations = {
     path: '/v1/interfaces',
     summary:
       "Make a network interface. In a subnet of another account only by a service: it is then the service's, and requester managed.",
-    body: z.strictObject({
-      subnetId: z.string(),
-      description: description.default(''),
-      /** Default: any free one. */
-      privateAddress: z.ipv4().optional(),
-      /** Default: the default group of the VPC. */
-      securityGroupIds: groups.optional(),
-      sourceDestCheck: z.boolean().default(true),
-      ...creation,
-    }),
+    body: () =>
+      z.strictObject({
+        subnetId: z.string(),
+        description: description.default(''),
+        /** Default: any free one. */
+        privateAddress: z.ipv4().optional(),
+        /** Default: the default group of the VPC. */
+        securityGroupIds: groups.optional(),
+        sourceDestCheck: z.boolean().default(true),
+        ...creation(),
+      }),
     response: networkInterface,
     success: 201,
   }),
@@ -28,13 +29,14 @@ export const interfaceOperations = {
     method: 'GET',
     path: '/v1/interfaces',
     summary: 'List network interfaces: own ones, and those that services have in own subnets.',
-    query: z.strictObject({
-      vpcId: z.string().optional(),
-      subnetId: z.string().optional(),
-      instanceId: z.string().optional(),
-      privateAddress: z.string().optional(),
-      ...paging,
-    }),
+    query: () =>
+      z.strictObject({
+        vpcId: z.string().optional(),
+        subnetId: z.string().optional(),
+        instanceId: z.string().optional(),
+        privateAddress: z.string().optional(),
+        ...paging(),
+      }),
     response: page(networkInterface),
     success: 200,
   }),
@@ -49,11 +51,12 @@ export const interfaceOperations = {
     method: 'PATCH',
     path: '/v1/interfaces/{interfaceId}',
     summary: 'Change the source/destination check, the security groups or the description.',
-    body: z.strictObject({
-      sourceDestCheck: z.boolean().optional(),
-      securityGroupIds: groups.optional(),
-      description: description.optional(),
-    }),
+    body: () =>
+      z.strictObject({
+        sourceDestCheck: z.boolean().optional(),
+        securityGroupIds: groups.optional(),
+        description: description.optional(),
+      }),
     response: networkInterface,
     success: 200,
   }),
@@ -61,7 +64,7 @@ export const interfaceOperations = {
     method: 'POST',
     path: '/v1/interfaces/{interfaceId}/attach',
     summary: 'Give an instance one more interface.',
-    body: z.strictObject({ instanceId: z.string(), deviceIndex: z.int().min(1).max(15).optional() }),
+    body: () => z.strictObject({ instanceId: z.string(), deviceIndex: z.int().min(1).max(15).optional() }),
     response: networkInterface,
     success: 200,
   }),
@@ -82,7 +85,7 @@ export const interfaceOperations = {
     method: 'POST',
     path: '/v1/addresses',
     summary: 'Get a public address that is kept until it is released.',
-    body: z.strictObject({ publicAddress: z.ipv4().optional(), ...creation }),
+    body: () => z.strictObject({ publicAddress: z.ipv4().optional(), ...creation() }),
     response: address,
     success: 201,
   }),
@@ -90,7 +93,7 @@ export const interfaceOperations = {
     method: 'GET',
     path: '/v1/addresses',
     summary: 'List public addresses.',
-    query: z.strictObject({ publicAddress: z.string().optional(), ...paging }),
+    query: () => z.strictObject({ publicAddress: z.string().optional(), ...paging() }),
     response: page(address),
     success: 200,
   }),
@@ -105,7 +108,7 @@ export const interfaceOperations = {
     method: 'POST',
     path: '/v1/addresses/{addressId}/associate',
     summary: 'Translate a public address to an interface, in place of the one that the interface has by itself.',
-    body: z.strictObject({ interfaceId: z.string() }),
+    body: () => z.strictObject({ interfaceId: z.string() }),
     response: address,
     success: 200,
   }),

@@ -1,5 +1,6 @@
 // The OpenAPI 3.1 document of the API, made from the table of operations. Pure.
 import * as z from 'zod';
+import { once } from '#utils';
 import {
   address,
   dnsZone,
@@ -21,22 +22,22 @@ import { operationEntries } from './operations.ts';
 
 type Json = Record<string, unknown>;
 
-const components = {
-  Zone: zone,
-  InstanceType: instanceType,
-  Vpc: vpc,
-  Subnet: subnet,
-  RouteTable: routeTable,
-  SecurityGroup: securityGroup,
-  Interface: networkInterface,
-  Instance: instance,
-  Address: address,
-  LoadBalancer: loadBalancer,
-  DnsZone: dnsZone,
+const components = once(() => ({
+  Zone: zone(),
+  InstanceType: instanceType(),
+  Vpc: vpc(),
+  Subnet: subnet(),
+  RouteTable: routeTable(),
+  SecurityGroup: securityGroup(),
+  Interface: networkInterface(),
+  Instance: instance(),
+  Address: address(),
+  LoadBalancer: loadBalancer(),
+  DnsZone: dnsZone(),
   Faults: faults,
-  AuditEvent: auditEvent,
+  AuditEvent: auditEvent(),
   Error: errorBody,
-};
+}));
 
 const plain = (schema: z.ZodType, io: 'input' | 'output'): Json => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io }) as Json;
@@ -46,7 +47,7 @@ const reference = (name: string): Json => ({ $ref: `#/components/schemas/${name}
 
 /** Answers name the resource they give. */
 function responseSchema(schema: z.ZodType): Json {
-  for (const [name, component] of Object.entries(components)) {
+  for (const [name, component] of Object.entries(components())) {
     if (schema === component) return reference(name);
     if (schema instanceof z.ZodObject && schema.shape.items instanceof z.ZodArray && schema.shape.items.element === component) {
       const { properties, ...rest } = plain(schema, 'output') as { properties: Json };
@@ -103,7 +104,7 @@ export function openApiDocument(): Json {
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
-      schemas: Object.fromEntries(Object.entries(components).map(([name, schema]) => [name, plain(schema, 'output')])),
+      schemas: Object.fromEntries(Object.entries(components()).map(([name, schema]) => [name, plain(schema, 'output')])),
     },
   };
 }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { securityGroup, securityGroupRule } from '../model/index.ts';
 import { creation, description, name, operation, page, paging } from './operation.ts';
 
-const rules = z.strictObject({ rules: z.array(securityGroupRule).min(1).max(100) });
+const rules = () => z.strictObject({ rules: z.array(securityGroupRule()).min(1).max(100) });
 const change = <const Path extends string>(path: Path, summary: string) =>
   operation({ method: 'POST', path, summary, body: rules, response: securityGroup, success: 200 });
 
@@ -12,7 +12,7 @@ export const securityGroupOperations = {
     method: 'POST',
     path: '/v1/security-groups',
     summary: 'Make a security group: nothing comes in, everything goes out.',
-    body: z.strictObject({ vpcId: z.string(), name, description: description.default(''), ...creation }),
+    body: () => z.strictObject({ vpcId: z.string(), name, description: description.default(''), ...creation() }),
     response: securityGroup,
     success: 201,
   }),
@@ -20,7 +20,7 @@ export const securityGroupOperations = {
     method: 'GET',
     path: '/v1/security-groups',
     summary: 'List security groups.',
-    query: z.strictObject({ vpcId: z.string().optional(), name: name.optional(), ...paging }),
+    query: () => z.strictObject({ vpcId: z.string().optional(), name: name.optional(), ...paging() }),
     response: page(securityGroup),
     success: 200,
   }),

@@ -84,7 +84,8 @@ async function call(
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     });
     const text = await response.text(responseBytesMax);
-    if (response.status === operation.success) return operation.response ? parseAnswer(id, response.status, text) : undefined;
+    if (response.status === operation.success)
+      return 'response' in operation ? parseAnswer(id, response.status, text) : undefined;
     throw answeredError(id, response.status, response.headers['retry-after'], text);
   } catch (error) {
     if (error instanceof CloudApiError) throw error;

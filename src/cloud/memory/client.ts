@@ -43,7 +43,7 @@ async function send(
       throw new CloudApiError(`${id}: the connection was closed`, { code: 'Unreachable', status: 0 });
     }
     // What the world holds is frozen and shared; callers of an API own what they are given.
-    return operation.response ? deepCopy(result.value) : undefined;
+    return 'response' in operation ? deepCopy(result.value) : undefined;
   } catch (error) {
     if (error instanceof CloudApiError) throw error;
     const { status: refused, code, message, field } = refusalFor(deps, call, path, error);

@@ -23,4 +23,4 @@ export const faults = z.object({
   operations: z.array(z.string()).default([]),
 });
 export type Faults = z.infer<typeof faults>;
-export const noFaults: Faults = faults.parse({});
+export const noFaults: Faults = faults.parse({}, { jitless: true });

@@ -54,7 +54,7 @@ function listenerOf(kind: LoadBalancer['kind'], { protocol = 'TCP', port, nodePo
 
 function healthCheckFor(service: Service): HealthCheck {
   const { port, path } = healthCheckOf(service) ?? { port: kubeProxyHealthPort, path: '/healthz' };
-  return healthCheck.parse({ protocol: 'http', port, path });
+  return healthCheck().parse({ protocol: 'http', port, path });
 }
 
 function affinityOf({ spec }: Service): number | undefined {

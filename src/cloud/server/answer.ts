@@ -89,10 +89,9 @@ async function answerCall(
       status = 0;
       response.destroy();
     } else {
-      const { success, response: schema } = operations[call.operation as OperationId] as { success: number; response?: unknown };
-      status = success;
-      if (schema === undefined) response.send(success, headers, '');
-      else response.send(success, headers, JSON.stringify(result.value));
+      const operation = operations[call.operation as OperationId];
+      status = operation.success;
+      response.send(status, headers, 'response' in operation ? JSON.stringify(result.value) : '');
     }
   } catch (error) {
     const refusal = refusalFor(deps, call, request.path, error);

@@ -19,7 +19,7 @@ export const cloudConfig = z.strictObject({
     .default('local-1'),
   zones: z.array(z.string().min(1)).min(1).optional(),
   publicCidr: z.cidrv4().optional(),
-  instanceTypes: z.array(instanceType).min(1).optional(),
+  instanceTypes: z.array(instanceType()).min(1).optional(),
   /** Default: `customer` and `sagong` (a service), with tokens made at the first start. */
   accounts: z.array(account).min(1).optional(),
   /** More addresses than the one of the flags. */

@@ -11,7 +11,7 @@ const declared = `export const instanceOperations = {
     method: 'POST',
     path: '/v1/instances/{instanceId}/rename',
     summary: 'Give an instance another name.',
-    body: z.strictObject({ name }),
+    body: () => z.strictObject({ name }),
     response: instance,
     success: 200,
   }),`;
