@@ -4,6 +4,7 @@ import { DecodeError, type SchemaTable } from '#apimachinery/schema';
 import type { Clock, Rng } from '#utils';
 import { createWireClient, dialErrorText } from '#wire';
 import type { WebhookServer } from './kubeconfig.ts';
+import { type Leave, Places } from './places.ts';
 import { readAnswer } from './read-answer.ts';
 
 /** What is posted, and answered with a status. */
@@ -47,6 +48,8 @@ export interface ReviewOptions {
 
 const retry = { attempts: 5, firstMs: 500, factor: 1.5, jitter: 0.2 };
 const answerBytesMax = 1024 * 1024;
+/** Reviews that one server is asked for at once: each may be a connection. */
+const reviewsAtOnceMax = 1_000;
 
 const shouldRetry = (error: ReviewError): boolean =>
   error.code === 429 || error.code === 500 || error.code === 504 || error.code === -1;
@@ -70,13 +73,16 @@ export function createReviewClient(
   const url = new URL(server.url);
   const client = createWireClient({ baseUrl: url.origin, tls: server.tls });
   const path = pathWith(url, timeoutMs);
+  const places = new Places(reviewsAtOnceMax);
   const once = async <T>(review: Review, body: string, typeName: string, signal: AbortSignal | undefined): Promise<T> => {
     const abort = new AbortController();
     const end = (): void => abort.abort();
     const timer = timeoutMs === undefined ? undefined : clock.setTimer(timeoutMs, end);
     signal?.addEventListener('abort', end);
     if (signal?.aborted) end();
+    let leave: Leave | undefined;
     try {
+      leave = await places.take(abort.signal);
       const authorization = await server.authorization();
       const answer = await client.request({
         method: 'POST',
@@ -102,6 +108,7 @@ export function createReviewClient(
       const why = abort.signal.aborted ? 'context deadline exceeded' : dialErrorText(error, url.host);
       throw new ReviewError(`Post ${JSON.stringify(server.url)}: ${why}`, reset ? -1 : 0);
     } finally {
+      leave?.();
       timer?.cancel();
       signal?.removeEventListener('abort', end);
     }
