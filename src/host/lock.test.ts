@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -31,6 +31,19 @@ describe('a lock', () => {
     const lock = await takeLock(path);
     expect(await lockHolder(path)).toBe(process.pid);
     await lock.release();
+  });
+  it('is had by one of many who find it stale at once', async () => {
+    let holders = 0;
+    for (let round = 0; round < 10; round++) {
+      await symlink(`4194305:00000000/1:${round}`, path);
+      const alone = async () => {
+        expect(++holders).toBe(1);
+        await new Promise((resolve) => setImmediate(resolve));
+        holders--;
+      };
+      await Promise.all(Array.from({ length: 8 }, () => withLock(path, alone, 20_000)));
+      expect(await readdir(dir)).toEqual([]);
+    }
   });
   it('lets those who wait change what it guards one after the other', async () => {
     const count = join(dir, 'count');

@@ -1,7 +1,7 @@
 // Exclusive use of something by one process of this machine. The lock is a symbolic link whose target names its holder (process id and start
 // time): made in one step, and a full disk has room for it. A lock whose holder is gone is taken over.
 import { randomBytes } from 'node:crypto';
-import { link, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { readFile, readlink, rm, symlink } from 'node:fs/promises';
 import { systemClock } from './clock.ts';
 import { isErrno, readFileIfExists } from './files.ts';
 
@@ -31,18 +31,19 @@ interface Holder {
 
 const attemptsMax = 5;
 const retryMs = 20;
+/** A few system calls take less. */
+const guardMs = 2;
 
 /** Takes the lock at `path`. Rejects with LockHeldError when a living process, this one included, has it. */
 export async function takeLock(path: string): Promise<Lock> {
-  const nonce = randomBytes(6).toString('hex');
-  const own = `${process.pid}:${await startTime(process.pid)}:${nonce}`;
+  const own = `${process.pid}:${await startTime(process.pid)}:${randomBytes(6).toString('hex')}`;
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     if (await linkIfFree(own, path)) return { release: () => release(path, own) };
     const found = await readLock(path);
     if (found === undefined) continue;
     const holder = parseHolder(found);
     if (holder && (await isAlive(holder))) throw new LockHeldError(path, holder.pid);
-    await removeStale(path, `${path}.${nonce}`, found);
+    await removeStale(path, own, found);
   }
   throw new LockHeldError(path, undefined);
 }
@@ -88,16 +89,23 @@ async function readLock(path: string): Promise<string | undefined> {
   }
 }
 
-/** Moves a stale lock aside; should another process have taken over in between, its lock is put back. */
-async function removeStale(path: string, aside: string, stale: string): Promise<void> {
-  try {
-    await rename(path, aside);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return;
-    throw error;
+/**
+ * Removes a stale lock. Several may have found it at once, and one of them may have taken it over since: who removes locks at `path` has a lock of
+ * its own for that, under which it looks again. So nobody removes a lock that is held.
+ */
+async function removeStale(path: string, own: string, stale: string): Promise<void> {
+  const guard = `${path}.stale`;
+  if (!(await linkIfFree(own, guard))) {
+    const keeper = parseHolder((await readLock(guard)) ?? own);
+    // One that was killed between the lines.
+    if (keeper === undefined || !(await isAlive(keeper))) await rm(guard, { force: true });
+    return systemClock().sleep(guardMs);
   }
-  if ((await readLock(aside)) !== stale) await link(aside, path).catch(() => {});
-  await rm(aside, { force: true });
+  try {
+    if ((await readLock(path)) === stale) await rm(path, { force: true });
+  } finally {
+    await rm(guard, { force: true });
+  }
 }
 
 async function release(path: string, own: string): Promise<void> {

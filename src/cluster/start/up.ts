@@ -32,7 +32,7 @@ export async function up(options: UpOptions, deps: UpDeps): Promise<RunningClust
   await ensureDir(logs);
   await appendFile(log, '', { mode: 0o600 });
   const startedAtMs = clock.now();
-  await claimRunState(dataDir, { pid: process.pid, startedAtMs, ready: false }, clock);
+  await claimRunState(dataDir, { pid: process.pid, startedAtMs, ready: false });
   progress.say(`Starting cluster "${settings.name}" in ${dataDir}`);
   await rememberDir(dataDir, clustersHome()).catch((error: Error) =>
     progress.say(`   sagong list will not show it: ${error.message}`),

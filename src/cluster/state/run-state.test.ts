@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { systemClock } from '#host';
 import { clusterPaths } from './paths.ts';
 import { claimRunState, readRunState, runningProcess, runStatePath } from './run-state.ts';
 
@@ -40,9 +39,7 @@ it('is of one of those who start at the same moment, also where a process that i
     // One that was killed between the lines.
     await symlink(String(2 ** 22 + 1), join(dataDir, 'logs', 'starting'));
     if (before !== '') await writeFile(runStatePath(dataDir), before);
-    const ends = await Promise.allSettled(
-      pids.map((pid) => claimRunState(dataDir, { pid, startedAtMs: 1, ready: false }, systemClock())),
-    );
+    const ends = await Promise.allSettled(pids.map((pid) => claimRunState(dataDir, { pid, startedAtMs: 1, ready: false })));
     const won = pids.filter((_, index) => ends[index]?.status === 'fulfilled');
     expect(won).toHaveLength(1);
     expect((await readRunState(dataDir))?.pid).toBe(won[0]);

@@ -1,8 +1,8 @@
 // Who runs the cluster of a data directory right now: `<data-dir>/run.json`, written by the running process, read by `down`, `stop`,
 // `status` and the next `up`.
-import { readFile, readlink, rm, symlink } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { atomicWrite, listenerOf, readFileIfExists } from '#host';
+import { atomicWrite, listenerOf, readFileIfExists, withLock } from '#host';
 import type { Clock } from '#utils';
 import { clusterPaths } from './paths.ts';
 
@@ -74,31 +74,16 @@ export async function assertNotRunning(dataDir: string, pid: number, what = 'clu
     );
 }
 
+/** How long a start waits for others that begin at the same moment, each of which has little to do. */
+const turnMs = 30_000;
+
 /** Becomes the process of the data directory, which has its logs. Rejects with a sentence when another one is, or becomes it at the same moment. */
-export async function claimRunState(dataDir: string, state: RunState, clock: Clock, what?: string): Promise<void> {
-  // A link can be made only once, and names its owner. A later process waits until the few lines in between are done.
-  const turn = join(dataDir, 'logs', 'starting');
-  while (!(await linkIfFree(String(state.pid), turn))) {
-    const holder = await readlink(turn).catch(() => '');
-    if (holder !== '' && !(await isRunning(dataDir, Number(holder)))) await rm(turn, { force: true });
-    else await clock.sleep(2);
-  }
-  try {
+export async function claimRunState(dataDir: string, state: RunState, what?: string): Promise<void> {
+  const act = async (): Promise<void> => {
     await assertNotRunning(dataDir, state.pid, what);
     await writeRunState(dataDir, state);
-  } finally {
-    await rm(turn, { force: true });
-  }
-}
-
-async function linkIfFree(target: string, path: string): Promise<boolean> {
-  try {
-    await symlink(target, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return false;
-  }
+  };
+  await withLock(join(dataDir, 'logs', 'starting'), act, turnMs);
 }
 
 /** Asks the process to stop and waits; kills it when it does not in time. Gives whether there was one. */

@@ -105,7 +105,7 @@ async function runMachine(options: JoinOptions): Promise<void> {
   const signal = stopSignal();
   const startedAtMs = clock.now();
   const began = { pid: process.pid, startedAtMs, ready: false };
-  await claimRunState(dir, began, clock, 'node');
+  await claimRunState(dir, began, 'node');
   let said = Promise.resolve();
   const tell = (waiting: string): void => {
     process.stderr.write(`${visible(waiting)}\n`);

@@ -75,7 +75,8 @@ test('who does not read our answers to SPDY pings, refused streams and windows i
     const { stream, flood, waiting } = deaf();
     new SpdyConnection(stream, { role: 'server' });
     expect(await flood(frames, frames.length)).toBe(0);
-    expect(waiting()).toBeLessThan(2 * limits.unreadAnswerBytesMax);
+    // What one more piece of input, whose size is Node's choice, is answered with comes on top.
+    expect(waiting()).toBeLessThan(3 * limits.unreadAnswerBytesMax);
   }
 });
 

@@ -9,7 +9,7 @@ export interface RawClient {
   send(bytes: string | Buffer): void;
   /** What has come so far. */
   text(): string;
-  /** Whether the server has sent its FIN. */
+  /** Whether the server has ended the connection, by FIN or by RST. */
   ended(): boolean;
   /** Goes away without a word of farewell (RST). */
   reset(): void;
@@ -26,7 +26,7 @@ export async function openRaw(port: number, { tls = true, read = true, protocol 
   if (tls) await once(socket, 'secureConnect');
   let text = '';
   let ended = false;
-  socket.on('end', () => (ended = true));
+  for (const event of ['end', 'close']) socket.on(event, () => (ended = true));
   if (read) socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
   return {
     socket,
