@@ -51,12 +51,12 @@ export const leftoversOf = ({ projects }: TestServer): Resource[] => made.flatMa
 
 /** Opens a world for the conformance suite. In a `flaky` one every fifth request fails, and operations fail late. */
 export async function openConformance({ internal = false, flaky = false } = {}): Promise<ConformanceWorld> {
-  const { server, open } = await openWorld();
+  const { server, clock, open } = await openWorld();
   const { projects } = server;
   const openAs = async (): Promise<CloudProvider> => {
     const cloud = await open();
     const kind = internal ? withAnnotations(cloud, { [annotation.type]: 'Internal' }) : cloud;
-    return flaky ? persistent(kind, { passes: (error) => String(error).includes(plannedFailure) }) : kind;
+    return flaky ? persistent(kind, { clock, passes: (error) => String(error).includes(plannedFailure) }) : kind;
   };
   const cloud = await openAs();
   if (flaky)

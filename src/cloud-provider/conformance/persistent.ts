@@ -8,11 +8,13 @@ export interface PersistentOptions {
   attemptsMax?: number;
   /** Failures that are handed on at once, as those that a case asked for. */
   passes?(error: unknown): boolean;
-  /** That of the provider. With it a call that asks for a later time (`retryAfter`) comes then, as the controllers do it; without it at once. */
+  /** That of the provider. With it a call comes again as the controllers would repeat it: when it asks to (`retryAfter`), or a while later; without it at once. */
   clock?: Pick<Clock, 'sleep'>;
 }
 
 const attemptsMaxDefault = 20;
+/** The first pause of the service controller after a failure. */
+const backOffMs = 5_000;
 const parts = {
   instancesV2: ['instanceExists', 'instanceShutdown', 'instanceMetadata'],
   loadBalancer: ['getLoadBalancer', 'ensureLoadBalancer', 'updateLoadBalancer', 'ensureLoadBalancerDeleted'],
@@ -35,8 +37,7 @@ export function persistent(cloud: CloudProvider, options: PersistentOptions = {}
           return await call(...args);
         } catch (error) {
           if (tries >= attemptsMax || hasMeaning(error) || passes(error)) throw error;
-          const delayMs = retryAfterOf(error);
-          if (clock && delayMs !== undefined) await clock.sleep(delayMs);
+          await clock?.sleep(retryAfterOf(error) ?? backOffMs);
         }
     };
   const persistentPart = (part: Part, inner: object): object => {
