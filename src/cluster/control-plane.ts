@@ -88,6 +88,10 @@ export interface ControlPlaneDeps {
   deepFreeze?: boolean;
   /** The process's supervisor, under which everything beside the apiserver runs; default: a new one. */
   supervisor?: Supervisor;
+  /** Nothing else runs in this process yet: what is not put into another failure domain, or into none, is the apiserver's. */
+  alone?: boolean;
+  /** Is told of errors of the apiserver that nobody caught. */
+  onStray?(error: unknown): void;
 }
 
 export interface Told {

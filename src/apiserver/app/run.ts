@@ -54,8 +54,10 @@ export interface KubeApiServerDeps {
   supervisor?: Supervisor;
   /** What /flagz shows; left out: there is no /flagz. */
   flags?(): FlagTexts | Promise<FlagTexts>;
-  /** Nothing else runs in this process: what happens in it is the apiserver's. */
+  /** Nothing else runs in this process, or not yet: what is in no other failure domain is in the apiserver's. */
   alone?: boolean;
+  /** Is told of errors that nobody caught. */
+  onStray?(error: unknown): void;
   /** What nodes of this process use, without a connection to their kubelets. */
   nodeStats?: NodeStatsShortcut;
 }
@@ -82,7 +84,7 @@ export async function runKubeApiServer(options: KubeApiServerOptions, deps: Kube
   processMetrics(metrics);
   buildInfo(metrics);
   // An error that nobody caught, of one request or of one timer, is noted, and everybody else is served on.
-  const domain = supervisor.lasting('kube-apiserver');
+  const domain = supervisor.lasting('kube-apiserver', deps.onStray);
   if (deps.alone) ownProcess(domain);
   return inDomain(domain, () => run(options, { ...deps, metrics, supervisor }));
 }

@@ -1,11 +1,18 @@
 // The control plane of a start: in this process, on machines of the cluster's cloud, or on this and other machines.
 import { hostname } from 'node:os';
+import { ownProcess } from '#component-base/failures';
 import { type ClusterPki, openPki } from '../certificates/certificates.ts';
 import { keepRenewing } from '../renewal/renewal.ts';
 import { rewriteSecrets, secretEncryption } from '../certificates/secret-encryption.ts';
 import type { ControlPlaneEndpoint } from '../endpoint/endpoint.ts';
 import type { ClusterNodes } from '../cluster-nodes/cluster-nodes.ts';
-import { type ControlPlane, type ControlPlaneOptions, type PlaneAccess, startControlPlane } from '../control-plane.ts';
+import {
+  type ControlPlane,
+  type ControlPlaneDeps,
+  type ControlPlaneOptions,
+  type PlaneAccess,
+  startControlPlane,
+} from '../control-plane.ts';
 import { ownControlPlane } from '../machines/own-plane.ts';
 import { clusterPaths } from '../state/paths.ts';
 import { type ClusterSettings, loadSettings } from '../state/settings.ts';
@@ -81,12 +88,42 @@ export async function remoteOf({ settings, pki, nodes, booted, program }: Remote
   });
 }
 
-/** The control plane of this process, once it answers. */
+type PlaneDeps = StartDeps & Pick<ControlPlaneDeps, 'alone' | 'onStray'>;
+
+/**
+ * The control plane of this process, once it answers. Nothing is followed until then to tell whose an error is: one that nobody caught ends the start.
+ * What comes after is to be done outside of the apiserver's failure domain (`inDomain`).
+ */
 export async function startOwnPlane(
   base: ControlPlaneOptions,
   options: UpOptions,
   settings: ClusterSettings,
   deps: StartDeps,
+): Promise<ControlPlane> {
+  let onStray = (_: unknown): void => {};
+  const stray = new Promise<never>((_, reject) => {
+    onStray = reject;
+  });
+  deps.undo.push(() => ownProcess(undefined));
+  const begun = beginOwnPlane(base, options, settings, { ...deps, alone: true, onStray: (error) => onStray(error) });
+  try {
+    return await Promise.race([begun, stray]);
+  } catch (error) {
+    void begun.then(
+      (own) => own.stop(),
+      () => {},
+    );
+    throw error;
+  } finally {
+    onStray = () => {};
+  }
+}
+
+async function beginOwnPlane(
+  base: ControlPlaneOptions,
+  options: UpOptions,
+  settings: ClusterSettings,
+  deps: PlaneDeps,
 ): Promise<ControlPlane> {
   const own = await startPlane(base, options, settings, deps);
   deps.undo.push(() => own.stop());
@@ -101,7 +138,7 @@ async function startPlane(
   base: ControlPlaneOptions,
   { audit, quotaBytes }: UpOptions,
   settings: ClusterSettings,
-  deps: StartDeps,
+  deps: PlaneDeps,
 ): Promise<ControlPlane> {
   // The settings are written once the store is there.
   const storeMustExist = (await loadSettings(settings.dataDir)) !== undefined;

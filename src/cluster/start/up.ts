@@ -1,8 +1,9 @@
 // `sagong up`: a whole cluster in this process and on the nodes beside it.
 import { appendFile } from 'node:fs/promises';
-import { Supervisor } from '#component-base';
+import { inDomain, Supervisor } from '#component-base';
 import { ensureDir, execCommand } from '#host';
-import type { PlaneAccess } from '../control-plane.ts';
+import type { ControlPlane, PlaneAccess } from '../control-plane.ts';
+import type { ClusterPki } from '../certificates/certificates.ts';
 import { settle } from './choices.ts';
 import { controlRoutes } from './control-routes.ts';
 import { serveControl } from '../control-socket.ts';
@@ -83,8 +84,7 @@ async function awaitNodes(nodes: ClusterNodes, plane: PlaneAccess, kept: Cluster
 }
 
 async function start(options: UpOptions, settings: ClusterSettings, deps: StartDeps): Promise<RunningCluster> {
-  const { progress, undo, startedAtMs } = deps;
-  const paths = clusterPaths(settings.dataDir);
+  const { progress, undo } = deps;
   const pki = await certificatesOf(settings, progress);
   const makeNodes = async (): Promise<ClusterNodes> => {
     const { ClusterNodes } = await import('../cluster-nodes/cluster-nodes.ts');
@@ -102,7 +102,32 @@ async function start(options: UpOptions, settings: ClusterSettings, deps: StartD
       ? undefined
       : await progress.step('control plane', () => startOwnPlane(planeOptions, options, settings, deps));
   const plane = own ?? (await remoteOf({ settings, pki, nodes, booted, program: options.program }, deps));
-  if (hasCloud) nodes ??= await makeNodes();
+  const beside = async (): Promise<RunningCluster> => {
+    if (hasCloud) nodes ??= await makeNodes();
+    return startBeside(options, settings, { pki, own, plane, nodes, booted }, deps);
+  };
+  return inDomain(undefined, beside);
+}
+
+interface Begun {
+  pki: ClusterPki;
+  /** Absent: the control plane is on machines. */
+  own: ControlPlane | undefined;
+  plane: PlaneAccess;
+  nodes: ClusterNodes | undefined;
+  /** Machines that boot since before the control plane was there. */
+  booted: Promise<void> | undefined;
+}
+
+/** Starts all that is beside the control plane. */
+async function startBeside(
+  options: UpOptions,
+  settings: ClusterSettings,
+  { pki, own, plane, nodes, booted }: Begun,
+  deps: StartDeps,
+): Promise<RunningCluster> {
+  const { progress, undo, startedAtMs } = deps;
+  const paths = clusterPaths(settings.dataDir);
   const managed = nodes?.endpoint !== undefined && settings.topology === 'managed';
   const kept = { ...settings, ...(own && !managed && { port: Number(new URL(own.apiserver.url).port) }) };
   await saveSettings(kept);

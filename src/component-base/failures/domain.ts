@@ -10,30 +10,37 @@ export interface Domain {
   caught(where: string, error: unknown): void;
 }
 
-const domains = new AsyncLocalStorage<Domain | undefined>();
+/** Null: in no domain, whatever the process's own is; undefined: in that one. */
+type Place = Domain | null | undefined;
+
+const places = new AsyncLocalStorage<Place>();
 /** The domain of what runs in no other. */
 let ofProcess: Domain | undefined;
+const domainAt = (place: Place): Domain | undefined => (place === undefined ? ofProcess : (place ?? undefined));
 /** The innermost domain that an error left: for microtasks, some versions of Node have forgotten it when the error arrives at the process. */
 const left = new WeakMap<object, Domain>();
 
 const isObject = (error: unknown): error is object => typeof error === 'object' && error !== null;
 
-/** Does the work, and all that it starts, in the domain; `undefined`: in none. */
-export function inDomain<T>(domain: Domain | undefined, work: () => T): T {
+function at<T>(place: Place, work: () => T): T {
   const marked = (): T => {
     try {
       return work();
     } catch (error) {
+      const domain = domainAt(place);
       if (domain && isObject(error) && !left.has(error)) left.set(error, domain);
       throw error;
     }
   };
-  return domainOfNow() === domain ? marked() : domains.run(domain, marked);
+  return domainOfNow() === domainAt(place) ? marked() : places.run(place, marked);
 }
 
+/** Does the work, and all that it starts, in the domain; `undefined`: in none. */
+export const inDomain = <T>(domain: Domain | undefined, work: () => T): T => at(domain ?? null, work);
+
 /**
- * Makes the domain that of all code of this process that is in no other: for the only component of a process. Nothing has to be followed then, which
- * is what AsyncLocalStorage costs before Node 24: from its first use on it is asked at every promise.
+ * Makes the domain that of all code of this process that was not put into one, or into none: for the only component of a process, or the first. Nothing
+ * has to be followed until there is another, which is what AsyncLocalStorage costs before Node 24: from its first use on it is asked at every promise.
  */
 export function ownProcess(domain: Domain | undefined): void {
   ofProcess = domain;
@@ -41,12 +48,12 @@ export function ownProcess(domain: Domain | undefined): void {
 
 /** The function, made to run in the present failure domain, whichever domain calls it. */
 export function bound<A extends unknown[], R>(work: (...args: A) => R): (...args: A) => R {
-  const domain = domainOfNow();
-  return (...args) => inDomain(domain, () => work(...args));
+  const place = places.getStore();
+  return (...args) => at(place, () => work(...args));
 }
 
 /** The domain in which the current work runs; undefined outside of all domains. */
-export const domainOfNow = (): Domain | undefined => domains.getStore() ?? ofProcess;
+export const domainOfNow = (): Domain | undefined => domainAt(places.getStore());
 
 /** The component for which this is called; undefined: for none. */
 export const domainName = (): string | undefined => domainOfNow()?.name;

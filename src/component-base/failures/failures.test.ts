@@ -219,6 +219,14 @@ test('what runs in no other domain is in that of the process, where there is one
     noteCaught('here', new Error('odd'));
     inDomain(domain('inner'), () => handStray(new Error('odd')));
     expect(told).toEqual(['alone', 'alone caught', 'inner']);
+    // What is put into none is in none, and stays there when another domain calls it.
+    const outside = inDomain(undefined, () => bound(() => [domainName(), handStray(new Error('odd'))]));
+    expect([outside(), inDomain(domain('inner'), outside)]).toEqual([
+      [undefined, false],
+      [undefined, false],
+    ]);
+    const inAlone = bound(() => domainName());
+    expect([inDomain(domain('inner'), inAlone), inDomain(undefined, inAlone)]).toEqual(['alone', 'alone']);
   } finally {
     ownProcess(undefined);
   }

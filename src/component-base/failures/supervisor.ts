@@ -127,8 +127,8 @@ export class Supervisor {
       },
     };
   }
-  /** The domain of a component that everybody needs: its errors are logged and counted, and it goes on. */
-  lasting(component: string): Domain {
+  /** The domain of a component that everybody needs: its errors are logged and counted, and it goes on. `onStray` is told of those that nobody caught. */
+  lasting(component: string, onStray?: (error: unknown) => void): Domain {
     const status: ComponentStatus = { component, state: 'running', restarts: 0, failures: 0 };
     this.#lasting.set(component, status);
     const note = (kind: ComponentFailure['kind'], where: string, error: unknown): void => {
@@ -140,6 +140,7 @@ export class Supervisor {
       stray: (error) => {
         note('stray', '', error);
         this.#deps.logger.error('component failed and goes on', { component, error: status.last?.text });
+        onStray?.(error);
       },
       caught: (where, error) => note('caught', where, error),
     };

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { assertFree, dataDirOf, createProgress, up } from '#cluster/start';
 import type { UpOptions } from '#cluster';
 import { createLogger } from '#component-base';
+import { bound, domainName, handStray } from '#component-base/failures';
 import { systemClock, systemRng } from '#host';
 
 let dir: string;
@@ -23,11 +24,19 @@ afterAll(async () => {
 });
 
 const clock = systemClock();
-const silent = { clock, rng: systemRng(), logger: createLogger({ clock, component: 'test', write: () => {} }) };
-const start = (dataDir: string, flags: Pick<Partial<UpOptions>, 'port' | 'runtime' | 'componentArgs'>) =>
+const silent = { clock, rng: systemRng() };
+const start = (
+  dataDir: string,
+  flags: Pick<Partial<UpOptions>, 'port' | 'runtime' | 'nodes' | 'componentArgs'>,
+  { onLog = () => {}, onSaid = () => {} }: Partial<Record<'onLog' | 'onSaid', (text: string) => void>> = {},
+) =>
   up(
     { name: 'first', dataDir, nodes: 0, keepKubeconfig: true, program: [], env: {}, ...flags },
-    { ...silent, progress: createProgress({ write: () => true }, clock) },
+    {
+      ...silent,
+      logger: createLogger({ clock, component: 'test', write: onLog }),
+      progress: createProgress({ write: (text: string) => (onSaid(text), true) }, clock),
+    },
   );
 
 it('takes back everything where its port is taken, and starts with another one', async () => {
@@ -46,6 +55,39 @@ it('takes back everything where its port is taken, and starts with another one',
   // What is there by now is a cluster's, and a later start that fails keeps it.
   await expect(start(dataDir, { port })).rejects.toThrow('is taken');
   expect(existsSync(join(dataDir, 'store'))).toBe(true);
+});
+
+it('ends with an error that nobody caught while the control plane starts, and outlives a later one', async () => {
+  const dataDir = dataDirOf('strays', join(dir, 'strays'));
+  // What the process's own handler of uncaught errors does, from where the apiserver works.
+  let stray = (_: string): boolean => false;
+  const listening = (text: string): boolean => text.includes('Serving securely');
+  const fail = (text: string): void => {
+    if (listening(text)) setImmediate(() => handStray(new Error('a bug')));
+  };
+  await expect(start(dataDir, {}, { onLog: fail })).rejects.toThrow('a bug');
+  const domains = new Set<string | undefined>();
+  const cluster = await start(
+    dataDir,
+    { nodes: 1, runtime: 'simulated' },
+    {
+      onLog: (text) => {
+        if (listening(text)) stray = bound((message) => handStray(new Error(message)));
+      },
+      onSaid: (text) => {
+        if (text.includes('simulated instance')) domains.add(domainName());
+      },
+    },
+  );
+  // What is started beside the apiserver is not the apiserver's.
+  expect([...domains]).toEqual([undefined]);
+  expect(stray('another')).toBe(true);
+  const apiserver = { state: 'running', failures: 1, last: { kind: 'stray', message: 'another' } };
+  const told = cluster.plane.supervisor.status().find(({ component }) => component === 'kube-apiserver');
+  expect(told).toMatchObject(apiserver);
+  await cluster.stop();
+  // Of the cluster nothing is left that would take an error.
+  expect(handStray(new Error("nobody's"))).toBe(false);
 });
 
 it('gives the feature gates of a configuration to all but simulated nodes, which take no flags', async () => {
