@@ -13,6 +13,7 @@ import {
 import { delegatedAuthFlags, secureServingFlags } from '#component-base/serving';
 import { genericManagerFlags, kubeCloudSharedFlags } from '#controller-runtime/manager';
 import { type ControllersConfig, createControllers, defaultControllersConfig as config } from '#controllers';
+import { parseCertificates } from '#pki';
 import { absentLoops } from './absent.ts';
 import { checkCloudProvider, cloudLoops } from './cloud.ts';
 import { concurrencyFlags } from './concurrency.ts';
@@ -205,6 +206,17 @@ export type KubeControllerManagerFlags = FlagValues<ReturnType<typeof kubeContro
 
 const file = (path: string): string => (path === '' ? '' : readFileSync(path, 'utf8'));
 
+/** What every namespace is given to know the apiserver by; pods would believe nobody with something else. Throws with upstream's text. */
+function rootCaIn(path: string): string {
+  try {
+    const bundle = file(path);
+    if (path !== '') parseCertificates(bundle);
+    return bundle;
+  } catch (error) {
+    throw new Error(`error parsing root-ca-file at ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 /** Sizes of node ranges: one flag for a cluster of one family, one each for both (pkg/controller nodeipam). */
 function maskSizesOf(
   flags: KubeControllerManagerFlags,
@@ -239,7 +251,7 @@ export function controllersConfigOf(flags: KubeControllerManagerFlags): Controll
     nodeMonitorGracePeriodMs: flags.nodeMonitorGracePeriodMs,
     nodeStartupGracePeriodMs: flags.nodeStartupGracePeriodMs,
     terminatedPodGcThreshold: flags.terminatedPodGcThreshold,
-    rootCa: file(flags.rootCaFile),
+    rootCa: rootCaIn(flags.rootCaFile),
     ...(flags.serviceAccountPrivateKeyFile && { serviceAccountSigningKey: file(flags.serviceAccountPrivateKeyFile) }),
     ...signing,
     attachDetachReconcileSyncPeriodMs: flags.attachDetachReconcileSyncPeriodMs,

@@ -6,6 +6,7 @@ import { parseYaml } from '#apimachinery/codec';
 import { parseDurationMs } from '#apimachinery/duration';
 import { parseQuantity } from '#apimachinery/quantity';
 import { keptCertificate, tlsSettings } from '#component-base/serving';
+import { parseCertificates } from '#pki';
 import { issueSelfSigned } from './self-signed.ts';
 import type { KubeletServerOptions } from '../server/server.ts';
 import { isSpecific, parseCloudProvider, parseNodeIPs } from '../node/node-ip.ts';
@@ -266,6 +267,20 @@ async function selfSigned(
   return { cert: cert.toString(), key: key.toString() };
 }
 
+/** Whose certificates the server believes. Rejects with upstream's text: with something else it would believe nobody, and not say so. */
+async function clientCaIn(path: string): Promise<string> {
+  const refused = (why: string, cause: unknown): Error => new Error(`unable to load client CA file ${path}: ${why}`, { cause });
+  const bundle = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw refused(error.code === 'ENOENT' ? `open ${path}: no such file or directory` : error.message, error);
+  });
+  try {
+    parseCertificates(bundle);
+  } catch (error) {
+    throw refused(`error reading ${path}: ${(error as Error).message}`, error);
+  }
+  return bundle;
+}
+
 /**
  * How the server authenticates. With a configuration file, anonymous requests are refused and webhooks are used unless the file says otherwise;
  * these are the defaults of v1beta1.
@@ -293,7 +308,7 @@ async function servingOf(
     disableHttp2Serving: false,
   });
   return {
-    tls: { ...tls, ...pair, ...(caFile !== '' && { ca: await readFile(caFile, 'utf8') }) },
+    tls: { ...tls, ...pair, ...(caFile !== '' && { ca: await clientCaIn(caFile) }) },
     anonymous: changed.has('anonymousAuth')
       ? values.anonymousAuth
       : hasFile
