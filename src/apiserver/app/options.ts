@@ -5,6 +5,7 @@ import { defaultsOf, type FlagValues } from '#component-base';
 import { type TlsSettings, tlsSettings } from '#component-base/serving';
 import type { EncryptionOptions } from '../encryption/index.ts';
 import { type AuditOptions, auditOptionsOf } from '../audit/index.ts';
+import { parseCertificates } from '#pki';
 import type { FilterOptions } from './filters.ts';
 import { type KubeApiServerFlags, kubeApiServerFlags } from './flags.ts';
 import { type ServerSettings, settingsOf } from '../settings.ts';
@@ -120,6 +121,18 @@ export interface KubeApiServerOptions extends ServerSettings {
 
 const optional = async (path: string): Promise<string | undefined> => (path === '' ? undefined : readText(path));
 
+/** Authorities in a file. Rejects with upstream's text, which names it, where there are none in it. `name`: what upstream calls them. */
+async function authoritiesIn(path: string, name: string): Promise<string | undefined> {
+  const bundle = await optional(path);
+  try {
+    if (bundle !== undefined) parseCertificates(bundle);
+  } catch (error) {
+    const at = JSON.stringify(`${name}::${path}`);
+    throw new Error(`error loading CA bundle for ${at}: ${(error as Error).message}`, { cause: error });
+  }
+  return bundle;
+}
+
 async function pairOf(cert: string, key: string, what: string): Promise<CertificatePair | undefined> {
   if (cert === '' && key === '') return undefined;
   if (cert === '' || key === '') throw new Error(`${what}: certificate and key must be given together`);
@@ -180,7 +193,7 @@ export async function optionsFromFlags(flags: Values, changed: ReadonlySet<strin
     flags.kubeletClientKey,
     '--kubelet-client-certificate and --kubelet-client-key',
   );
-  const clientCa = await optional(flags.clientCaFile);
+  const clientCa = await authoritiesIn(flags.clientCaFile, 'client-ca-bundle');
   const kubeletCa = await optional(flags.kubeletCertificateAuthority);
   const tokenFile = await optional(flags.tokenAuthFile);
   const signingKey = await optional(flags.serviceAccountSigningKeyFile);
@@ -258,7 +271,7 @@ export const requestHeaderTrust = (flags: Values, ca: string): RequestHeaderTrus
 });
 
 async function requestHeaderOf(flags: Values): Promise<RequestHeaderTrust | undefined> {
-  const ca = await optional(flags.requestHeaderClientCaFile);
+  const ca = await authoritiesIn(flags.requestHeaderClientCaFile, 'request-header');
   return ca === undefined ? undefined : requestHeaderTrust(flags, ca);
 }
 

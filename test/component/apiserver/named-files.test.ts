@@ -55,3 +55,12 @@ it.each(words.map((flags) => [flags]))('%j', async (flags) => {
   await writeFile(file, 'apiVersion: v1\nkind: Nothing\nusers: "\n');
   await expect(start(named)).rejects.toThrow();
 });
+
+it.each([
+  ['client-ca-file', 'client-ca-bundle'],
+  ['requestheader-client-ca-file', 'request-header'],
+])('%s is named', async (flag, name) => {
+  await writeFile(file, 'nothing');
+  const why = 'data does not contain any valid RSA or ECDSA certificates';
+  await expect(start([`--${flag}=${file}`])).rejects.toThrow(`error loading CA bundle for "${name}::${file}": ${why}`);
+});
