@@ -140,7 +140,7 @@ const lines = {
   one: () => measure('create pod, 1 client', 1, (server, load) => create(server, load, creates / 4)),
   merge: () => measure('merge patch of a pod', 64, patch('application/merge-patch+json')),
   strategic: () => measure('strategic patch of a pod', 64, patch('application/strategic-merge-patch+json')),
-  maps: () => measure('create, map of 1000 keys', 8, maps),
+  maps: () => measure('create, map of 1000 keys', 1, maps),
   get: () => measure('GET pod, 64 clients', 64, (server, load) => get(server, load, gets)),
   async list() {
     for (const server of servers)

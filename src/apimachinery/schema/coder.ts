@@ -174,12 +174,34 @@ function listCoder(element: ValueCoder, goType: string): ValueCoder {
 /** Maps that were read and hold nothing. To ask the runtime takes as long as the map is large. */
 const emptyMaps = new WeakSet<object>();
 
-/** `read` with its keys sorted, itself if they are. */
-function sortedByKey(read: JsonObject, keys: readonly string[]): JsonObject {
-  if (keys.every((key, at) => at === 0 || (keys[at - 1] as string) <= key)) return read;
-  const object: JsonObject = {};
-  for (const key of Object.keys(read).sort()) setOwn(object, key, read[key]);
-  return object;
+const areSorted = (keys: readonly string[]): boolean => keys.every((key, at) => at === 0 || (keys[at - 1] as string) <= key);
+
+/** Takes the entries of a map as they come, and makes the object with its keys sorted. A large object is made once. */
+class MapBuilder {
+  readonly #keys: readonly string[];
+  readonly #object: JsonObject = {};
+  readonly #unsorted: Map<string, unknown> | undefined;
+  #isEmpty = true;
+
+  constructor(keys: readonly string[]) {
+    this.#keys = keys;
+    this.#unsorted = areSorted(keys) ? undefined : new Map();
+  }
+
+  add(key: string, value: unknown): void {
+    this.#isEmpty = false;
+    if (this.#unsorted === undefined) setOwn(this.#object, key, value);
+    else this.#unsorted.set(key, value);
+  }
+
+  made(): JsonObject {
+    const object = this.#object;
+    const unsorted = this.#unsorted;
+    if (unsorted !== undefined)
+      for (const key of this.#keys.toSorted()) if (unsorted.has(key)) setOwn(object, key, unsorted.get(key));
+    if (this.#isEmpty) emptyMaps.add(object);
+    return object;
+  }
 }
 
 function mapCoder(element: ValueCoder, goType: string): ValueCoder {
@@ -191,23 +213,19 @@ function mapCoder(element: ValueCoder, goType: string): ValueCoder {
       }
       const literals = context.duplicates?.literals.get(value);
       const keys = Object.keys(value);
+      const builder = new MapBuilder(keys);
       // Read as it was sent, for the first error is told.
-      const read: JsonObject = {};
-      let isEmpty = true;
       for (const key of keys) {
         const entry = value[key];
         if (entry === undefined) continue;
-        isEmpty = false;
         context.literal = literals?.get(key);
         if (!context.trusted) context.enterKey(key);
         const isNone = entry === null || (context.trusted && Array.isArray(entry) && entry.length === 0);
-        setOwn(read, key, isNone ? element.zero() : element.read(entry, context));
+        builder.add(key, isNone ? element.zero() : element.read(entry, context));
         if (!context.trusted) context.leave();
       }
-      const object = sortedByKey(read, keys);
       for (const key of context.duplicates?.get(value) ?? []) context.duplicateField(key);
-      if (isEmpty) emptyMaps.add(object);
-      return object;
+      return builder.made();
     },
     zero: () => null,
     isEmpty: (value) => emptyMaps.has(value as object),
