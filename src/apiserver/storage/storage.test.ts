@@ -73,6 +73,13 @@ describe('encoding', () => {
     expect(versionOffset(Buffer.from('k8s\0protobuf'))).toBe(-1);
   });
 
+  it('serves a link that storage does not keep', () => {
+    const object = configMap('a');
+    object.metadata.selfLink = '/a';
+    expect(JSON.parse(encodeServed(object).toString())).toMatchObject({ metadata: { selfLink: '/a' } });
+    expect(canonical(object).metadata).not.toHaveProperty('selfLink');
+  });
+
   it('serves what it reads from the store, parsed only when asked', () => {
     const stored = encodeStored(canonical(configMap('a')));
     const at = { key: '/registry/configmaps/ns/a', namespace: 'ns', name: 'a', revision: 7 };

@@ -87,12 +87,14 @@ export class StoredObject {
 
 /** The line of an object as it is served: head in order, version behind the uid where there is one. */
 export function encodeServed(object: UnknownObject): Buffer {
-  const { resourceVersion } = object.metadata;
-  const stored = encodeStored(canonical(object));
+  const { resourceVersion, selfLink } = object.metadata;
+  const ordered = canonical(object);
+  // The answer to a dry run has what storage would have dropped.
+  if (selfLink) ordered.metadata.selfLink = selfLink;
+  const stored = encodeStored(ordered);
   if (!resourceVersion) return lineOf(stored);
   const offset = versionOffset(stored);
   if (offset >= 0) return spliceVersion(stored, offset, resourceVersion);
-  const ordered = canonical(object);
   ordered.metadata.resourceVersion = resourceVersion;
   return lineOf(encodeStored(ordered));
 }
