@@ -1,7 +1,7 @@
 // Turns types of the schema table into readers, once for each type: one pass checks a value as upstream's typed decoder does and builds what
 // the encoder would write (fields in Go's struct order, omitempty and zero values applied, map keys sorted).
 import { assert, setOwn } from '#utils';
-import { DecodeContext, type Duplicates, jsonKind } from './context.ts';
+import { DecodeContext, type Duplicates } from './context.ts';
 import { goNameOf } from './notation.ts';
 import type { FieldSchema, SchemaTable, TypeSchema } from './types.ts';
 import { eitherCoder, type Read, type ValueCoder, valueCoder } from './values.ts';
@@ -103,7 +103,7 @@ interface StructPlan {
 
 function readStruct(plan: StructPlan, value: unknown, context: DecodeContext): unknown {
   if (!isObject(value)) {
-    context.save(context.mismatch(jsonKind(value), plan.goType));
+    context.saveWrong(value, plan.goType);
     return undefined;
   }
   const { fields, index } = plan;
@@ -152,7 +152,7 @@ function listCoder(element: ValueCoder, goType: string): ValueCoder {
   return {
     read(value, context) {
       if (!Array.isArray(value)) {
-        context.save(context.mismatch(jsonKind(value), goType, 'slice'));
+        context.saveWrong(value, goType, 'slice');
         return undefined;
       }
       // Protobuf does not tell an empty list from none: what was stored has none.
@@ -208,7 +208,7 @@ function mapCoder(element: ValueCoder, goType: string): ValueCoder {
   return {
     read(value, context) {
       if (!isObject(value)) {
-        context.save(context.mismatch(jsonKind(value), goType, 'map'));
+        context.saveWrong(value, goType, 'map');
         return undefined;
       }
       const literals = context.duplicates?.literals.get(value);

@@ -10,6 +10,8 @@ export interface Mismatch {
   path: string[];
   /** What the wanted type is in Go: a scalar kind, `slice`, `map`, or `own` for one that reads its JSON itself; absent for structs. */
   kind?: string | undefined;
+  /** The value is a number that Go reads as a fraction. */
+  isFraction?: true;
 }
 
 /** A body that cannot be read as its type. The apiserver answers BadRequest with `message` inside. */
@@ -111,6 +113,14 @@ export class DecodeContext {
   /** Go goes on after such an error and reports the first one in the end. */
   save(error: DecodeError): void {
     this.firstError ??= error;
+  }
+
+  /** Saves that a value is of another JSON type than the wanted one. */
+  saveWrong(value: unknown, goType: string, kind?: string): void {
+    const error = this.mismatch(jsonKind(value), goType, kind);
+    const written = this.literal ?? String(value as number);
+    if (typeof value === 'number' && error.mismatch && /[.eE]/.test(written)) error.mismatch.isFraction = true;
+    this.save(error);
   }
 
   /** `inner` is the path inside a value with a decoder of its own. */

@@ -18,7 +18,7 @@ export interface ValueCoder {
 }
 
 const saved = (context: DecodeContext, value: unknown, goType: string, kind?: string): undefined => {
-  context.save(context.mismatch(jsonKind(value), goType, kind));
+  context.saveWrong(value, goType, kind);
 };
 
 const stringCoder = (goType: string): ValueCoder => ({
@@ -63,7 +63,7 @@ const floatCoder = (goType: string, kind: string): ValueCoder => ({
 const bytesCoder = (goType: string): ValueCoder => ({
   read(value, context) {
     if (Array.isArray(value)) return bytesOfNumbers(value, context);
-    if (typeof value !== 'string') return saved(context, value, goType);
+    if (typeof value !== 'string') return saved(context, value, goType, 'slice');
     if (context.trusted || isCanonicalBase64(value)) return value;
     const bytes = decodeBase64(value);
     if (bytes instanceof Uint8Array) return encodeBase64(bytes);

@@ -59,6 +59,14 @@ test.each([
 });
 
 test.each([
+  ['string', 'string', 'unrecognized type: string'],
+  ['map[string]string', 'map', 'cannot restore map from float64'],
+  ['v1.PodSpec', undefined, 'cannot restore struct from: float64'],
+])('a fraction for %s', (goType, kind, text) => {
+  expect(conversionText({ value: 'number', goType, kind, path: [], isFraction: true })).toBe(text);
+});
+
+test.each([
   ['illegal base64 data at input byte 0', 'error decoding from json: illegal base64 data at input byte 0'],
   ['parsing time "x"', 'parsing time "x"'],
 ])('what was applied and cannot be read is named: %s', (message, why) => {

@@ -53,11 +53,11 @@ const numeric = /^u?int\d+$|^float\d+$/;
  * Go converts between numbers, and whole numbers to strings, in principle: such a value is named with both types; any other only with the kind of the wanted one.
  * A type that reads its JSON itself says so in the words of Go's JSON.
  */
-export function conversionText({ value, goType, kind }: NonNullable<DecodeError['mismatch']>): string {
+export function conversionText({ value, goType, kind, isFraction }: NonNullable<DecodeError['mismatch']>): string {
   if (kind === 'own') return `json: cannot unmarshal ${value} into Go value of type ${goType}`;
   const [jsonKind = '', literal = ''] = value.split(' ');
   const isNumber = jsonKind === 'number';
-  const from = isNumber ? (/[.eE]/.test(literal) ? 'float64' : 'int64') : (goKinds[jsonKind] ?? value);
+  const from = isNumber ? (isFraction || /[.eE]/.test(literal) ? 'float64' : 'int64') : (goKinds[jsonKind] ?? value);
   if (kind === 'slice' || kind === 'map') return `cannot restore ${kind} from ${from}`;
   if (kind !== undefined) {
     const converts = isNumber && (numeric.test(kind) || (kind === 'string' && from === 'int64'));
