@@ -32,7 +32,9 @@ describe('every built-in kind', () => {
       ]);
       const live = { ...made, metadata: { ...made.metadata, uid: 'u' } };
       expect(manager.apply(live, patch, { ...writer, apiVersion, time: '2026-01-02T00:00:00Z' })).toEqual(live);
-      expect(strategicMergePatch(table, type?.name ?? '', live, { metadata: { labels: { l: null, m: '2' } } })).toMatchObject({
+      expect(
+        strategicMergePatch(table, type?.name ?? '', live, { metadata: { labels: { l: null, m: '2' } } }).object,
+      ).toMatchObject({
         metadata: { labels: { m: '2' } },
       });
     },

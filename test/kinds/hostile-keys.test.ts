@@ -103,7 +103,7 @@ function checkPatches(typeName: string, base: UnknownObject, full: UnknownObject
   const added = mergePatch(withAt(base, way, {}), addition);
   expect(keysAt(added, way)).toEqual(wanted);
   expect(keysAt(mergePatch(added, removal), way)).toEqual([]);
-  expect(keysAt(strategicMergePatch(table, typeName, withAt(base, way, {}), addition), way)).toEqual(wanted);
+  expect(keysAt(strategicMergePatch(table, typeName, withAt(base, way, {}), addition).object, way)).toEqual(wanted);
   const operations = hostile.map((key) => ({ op: 'add', path: `/${[...way, key].join('/')}`, value: 'x' }));
   const one = jsonPatch(withAt(base, way, {}), operations);
   expect(keysAt(one, way)).toEqual(wanted);

@@ -186,7 +186,7 @@ export const targets: readonly FuzzTarget[] = [
     ],
     (text) => {
       const [document, patch] = two(text);
-      return strategicMergePatch(schema, podType, document as never, patch as never);
+      return strategicMergePatch(schema, podType, document as never, patch as never).object;
     },
   ),
   ofText(
