@@ -65,7 +65,10 @@ async function main() {
   writeFileSync(join(work, 'go.mod'), 'module work\n\ngo 1.24\n');
   const made = clusters(work);
   const { start, stopAll } = background(work);
-  const end = async () => {
+  let ended;
+  // A signal and the end of a run that it breaks off come at the same time: the folder goes once the clusters in it have gone.
+  const end = () => (ended ??= undo());
+  const undo = async () => {
     await stopAll();
     await made.endAll();
     rmSync(work, { recursive: true, force: true });
