@@ -1,5 +1,6 @@
 // A component's metrics registry (k8s.io/component-base/metrics): upstream's names, Prometheus text exposition by prom-client.
-import Registry from 'prom-client/lib/registry.js';
+import type { Registry } from 'prom-client';
+import PromRegistry from 'prom-client/lib/registry.js';
 import {
   Cell,
   ChildTable,
@@ -140,7 +141,7 @@ function makeHistogram(options: HistogramOptions): [Histogram, Family] {
 
 /** A new, empty registry. Every component makes its own; nothing is global. */
 export function createMetrics(): Metrics {
-  const registry = new Registry();
+  const registry: Registry = new PromRegistry();
   const known = new Map<string, { kind: Kind; metric: unknown }>();
   const once = <M>(kind: Kind, name: string, make: () => [M, Family]): M => {
     const existing = known.get(name);
@@ -159,7 +160,7 @@ export function createMetrics(): Metrics {
     gauge: (options) => once('gauge', options.name, () => makeGauge(options)),
     histogram: (options) => once('histogram', options.name, () => makeHistogram(options)),
     expose: () => registry.metrics(),
-    contentType: Registry.PROMETHEUS_CONTENT_TYPE,
+    contentType: PromRegistry.PROMETHEUS_CONTENT_TYPE,
     registry,
   };
 }
