@@ -28,7 +28,8 @@ export interface RouteControllerOptions {
 }
 
 export interface RouteMemory {
-  lookedAtMs: number;
+  /** When routes were last to be made or removed, or could not be listed: the next look comes a period later. */
+  busyAtMs: number;
 }
 export interface RouteView extends CloudView {
   nodes: readonly Node[];
@@ -50,17 +51,18 @@ export function parseClusterCidrs(texts: readonly string[]): IPPrefix[] {
 
 export function reconcileRoutes(options: RouteControllerOptions, view: RouteView, now: number): Plan {
   const { watchBased, routeReconciliationPeriodMs: periodMs } = options;
-  const waitMs = watchBased && view.memory ? view.memory.lookedAtMs + periodMs - now : 0;
+  const waitMs = watchBased && view.memory ? view.memory.busyAtMs + periodMs - now : 0;
   if (waitMs > 0) return { effects: [], requeueAfterMs: waitMs, remember: view.memory };
   const question = listRoutes.about(key, options.cluster);
   const answer = listRoutes.answer(view, question);
   if (!answer) return { effects: [], needsAnswers: [question], remember: view.memory };
-  const remember: RouteMemory = { lookedAtMs: now };
+  const remember: RouteMemory = { busyAtMs: now };
   if ('error' in answer) return { effects: [], failure: `error listing routes: ${answer.error.message}`, remember };
   const changes = changesOf(options.clusterCidrs, view.nodes, answer.value);
   return {
     effects: [apply.on(changes)],
-    remember,
+    // Who found nothing to do, as the first look at a cluster without nodes, keeps no node waiting.
+    remember: changes.make.length + changes.remove.length > 0 ? remember : view.memory,
     because: `${changes.make.length} routes are to be made, ${changes.remove.length} to be removed.`,
   };
 }

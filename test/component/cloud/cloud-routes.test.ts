@@ -85,6 +85,18 @@ describe('routes', () => {
     await world.clock.advance(600_000);
     expect(world.cloud.gate.calls.length - before).toBeLessThanOrEqual(4);
   });
+  it('of the first node do not wait for a look that found nothing to do, and those of the next one for one that did', async () => {
+    await start({ config: { watchBasedRoutes: true } });
+    await world.clock.advance(100);
+    await world.addNode('a', cidr('10.244.1.0/24'));
+    await world.clock.advance(100);
+    expect(routed()).toEqual(['a 10.244.1.0/24']);
+    await world.addNode('b', cidr('10.244.2.0/24'));
+    await world.clock.advance(100);
+    expect(routed()).toEqual(['a 10.244.1.0/24']);
+    await world.clock.advance(10_000);
+    expect(routed()).toEqual(['a 10.244.1.0/24', 'b 10.244.2.0/24']);
+  });
   it('that are there are kept, without a call', async () => {
     await start();
     await world.addNode('a', cidr('10.244.1.0/24'));
