@@ -46,6 +46,23 @@ const events = (api: FakeApi): string[] =>
     );
 
 describe('a simulated node', () => {
+  it('that is closed before it could register, in a try or between two, is at the end of its start', async () => {
+    let tries = 0;
+    const call: FakeApi['call'] = () => {
+      tries++;
+      return Promise.reject(new Error('store is closed'));
+    };
+    const clock = new ManualClock();
+    const client = createClient(Object.assign(new FakeApi(), { call }));
+    for (const waitFirst of [false, true]) {
+      const kubelet = createSimulatedNode({ name: 'n1' }, { client, clock, rng: seededRng(1), logger: silentLogger });
+      const started = kubelet.start();
+      if (waitFirst) await settle();
+      kubelet.close();
+      await started;
+    }
+    expect(tries).toBeGreaterThan(0);
+  });
   it('registers, is Ready, says that it is simulated and renews its lease', async () => {
     const { api, clock } = await start();
     const node = api.get<Node>('nodes', '', 'n1');

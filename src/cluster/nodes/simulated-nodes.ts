@@ -42,6 +42,7 @@ export class SimulatedNodes {
   readonly #machines = new Map<string, SimulatedMachine>();
   /** The servers of the machines by address. */
   readonly #servers = new Map<string, { machine: SimulatedMachine; server: Promise<WireServer> }>();
+  #stopped = false;
 
   constructor(plane: ControlPlane, deps: SimulatedNodesDeps) {
     this.#plane = plane;
@@ -54,8 +55,10 @@ export class SimulatedNodes {
   names(): string[] {
     return [...this.#machines.keys()];
   }
-  /** Resolves when the node is registered. */
+  /** Resolves when the node is registered, or is no longer wanted: after `stop` none is added. */
   async add(node: SimulatedNodeOptions): Promise<void> {
+    // The cloud may be about to bring its instances in line with the nodes while these are taken from it.
+    if (this.#stopped) return;
     const { clock, rng } = this.#deps;
     const client = this.#plane.client(identities.node(node.name), 'kubelet');
     const logger = this.#deps.logger.with({ component: 'kubelet', node: node.name });
@@ -112,6 +115,7 @@ export class SimulatedNodes {
     return kubelet && statsSummary(kubelet, true);
   }
   async stop(): Promise<void> {
+    this.#stopped = true;
     for (const name of this.names()) await this.remove(name);
   }
 

@@ -109,15 +109,21 @@ export async function startOwnPlane(
   try {
     return await Promise.race([begun, stray]);
   } catch (error) {
-    void begun.then(
-      (own) => own.stop(),
+    // What is still beginning comes to its end first, and is undone with the rest; what takes too long is stopped when it has.
+    let late = false;
+    const settled = begun.then(
+      (own) => (late ? own.stop() : undefined),
       () => {},
     );
+    await Promise.race([settled, deps.clock.sleep(beginPatienceMs)]);
+    late = true;
     throw error;
   } finally {
     onStray = () => {};
   }
 }
+/** How long a start that an error has ended waits for what it began. */
+const beginPatienceMs = 10_000;
 
 async function beginOwnPlane(
   base: ControlPlaneOptions,

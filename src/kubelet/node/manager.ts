@@ -51,6 +51,8 @@ export class NodeManager {
   /** The value that the last event reported. */
   #unschedulable = false;
   #closed = false;
+  /** Ends the pause before the next try to register. */
+  #endWait = (): void => {};
 
   constructor(deps: NodeManagerDeps) {
     this.#deps = deps;
@@ -61,7 +63,7 @@ export class NodeManager {
     return { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } };
   }
 
-  /** Registers (trying until it works) and starts the loops. */
+  /** Registers (trying until it works) and starts the loops. Resolves without that when it is closed meanwhile. */
   async start(): Promise<void> {
     const { registerNode, logger } = this.#deps;
     let waitMs = registerBackoffMinMs;
@@ -71,7 +73,11 @@ export class NodeManager {
         break;
       } catch (error) {
         logger.warn('Unable to register node with API server', { node: this.#deps.name, error: String(error) });
-        await new Promise<void>((resolve) => this.#later('register', waitMs, resolve));
+        if (this.#closed) return;
+        await new Promise<void>((resolve) => {
+          this.#endWait = resolve;
+          this.#later('register', waitMs, resolve);
+        });
         waitMs = Math.min(waitMs * 2, registerBackoffMaxMs);
       }
     }
@@ -87,6 +93,7 @@ export class NodeManager {
     this.#closed = true;
     for (const timer of this.#timers.values()) timer.cancel();
     this.#timers.clear();
+    this.#endWait();
   }
   recordEvent(type: 'Normal' | 'Warning', reason: string, message: string): void {
     this.#deps.recorder.event(this.ref, type, reason, message);
