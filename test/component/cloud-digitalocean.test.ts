@@ -102,7 +102,8 @@ beforeEach(async () => {
     },
     { client, clock, rng: seededRng(3), logger: silentLogger, decisions: plane.decisions },
   );
-  await becomes(() => expect(manager.running()).toContain('service-lb-controller'));
+  // Modules are loaded for it, which takes the time of the machine: on a busy one seconds.
+  await becomes(() => expect(manager.running()).toContain('service-lb-controller'), 1_200_000);
 });
 afterEach(async () => {
   await manager.stop();
