@@ -1,4 +1,5 @@
-// What files say that the options name, read before the store is waited for: whoever misspelt something is told at once, and nothing was started for it.
+// The options of a kube-apiserver name files: configurations, keys, authorities. They are read here, before the server waits for its store, so that a
+// mistake in one of them is reported at once and before anything has been started.
 import { silentLogger } from '#utils';
 import { assertServable } from '#wire';
 import { checkAdmissionFiles } from '../admission/index.ts';

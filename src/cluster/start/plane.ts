@@ -20,6 +20,9 @@ import { openEtcdLocation } from '../store/etcd-location.ts';
 import type { Progress } from '../terminal/progress.ts';
 import type { StartDeps, UpOptions } from './types.ts';
 
+/** How long a start that an error has ended waits for what it began. */
+const beginPatienceMs = 10_000;
+
 /** The authorities and keys of the cluster; a first start makes them. */
 export async function certificatesOf({ dataDir, machine }: ClusterSettings, progress: Progress): Promise<ClusterPki> {
   // Nobody else is a part of the control plane: it begins here, or it is in this process or on machines that start with it.
@@ -122,8 +125,6 @@ export async function startOwnPlane(
     onStray = () => {};
   }
 }
-/** How long a start that an error has ended waits for what it began. */
-const beginPatienceMs = 10_000;
 
 async function beginOwnPlane(
   base: ControlPlaneOptions,

@@ -127,7 +127,10 @@ export class Supervisor {
       },
     };
   }
-  /** The domain of a component that everybody needs: its errors are logged and counted, and it goes on. `onStray` is told of those that nobody caught. */
+  /**
+   * Gives the failure domain of a component that is never started again, because all others need it: its errors are logged and counted, and it goes on.
+   * `onStray` is called with each error that no code caught.
+   */
   lasting(component: string, onStray?: (error: unknown) => void): Domain {
     const status: ComponentStatus = { component, state: 'running', restarts: 0, failures: 0 };
     this.#lasting.set(component, status);

@@ -9,7 +9,10 @@ interface Stopped {
   _paused?: boolean;
 }
 
-/** Goes on reading a request with a body, which is stopped anyway while nobody reads it. Only while the event of the request is told, before the parser stops. */
+/**
+ * Undoes Node's stop for a request that has a body; a body that nobody reads stops the connection by itself. To be called while Node emits the request,
+ * since its parser stops right after that.
+ */
 export function readOn({ socket, headers }: IncomingMessage): void {
   const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
   const stopped = socket as Socket & Stopped;
