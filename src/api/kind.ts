@@ -16,6 +16,8 @@ export interface KindContext {
   settings?: KindSettings;
   /** The user's name, groups and uid, for the few kinds that record them (certificate signing requests). */
   user?: { name: string; uid?: string; groups: string[]; extra?: Record<string, string[]> };
+  /** Failures of the metadata, when the whole object is validated. */
+  metadataErrors?: readonly FieldError[];
 }
 
 /** Settings of the whole server that the rules of a kind depend on; made once, when the server is put together. */

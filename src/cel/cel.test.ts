@@ -157,6 +157,12 @@ describe('checking', () => {
     ['self.all(', "expecting {'[', '{', '(', ')', '.', "],
     ['size(1, ', "expecting {'[', '{', '(', '.', "],
     ['self.list.map(x)', 'undeclared reference to'],
+    ['has(self.nope)', 'ERROR: <input>:1:4: undefined field'],
+    ["'a\\q' == self", "ERROR: <input>:1:1: Syntax error: token recognition error at: ''a\\q'\n"],
+    ["'a\\q' == self", "ERROR: <input>:1:5: Syntax error: token recognition error at: '' == self'\n"],
+    ["'\\x4z'", "token recognition error at: ''\\x4z'\n"],
+    ["b'\\q'", "ERROR: <input>:1:2: Syntax error: token recognition error at: ''\\q'\n"],
+    ["'''\\q'''", "ERROR: <input>:1:3: Syntax error: token recognition error at: ''\\q'\n"],
   ])('%s is refused', (source, problem) => {
     expect(() => evaluate(source, {}, schema)).toThrow(problem);
   });

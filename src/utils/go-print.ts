@@ -1,10 +1,14 @@
 // JSON values as Go prints them (fmt, %v and %#v): some of upstream's messages carry such text and clients show it.
 import { quote } from './quote.ts';
 
+const int64 = 2 ** 63;
+/** Whether Go decodes the number into an int64; others are a float64. */
+const isInt64 = (value: number): boolean => Number.isInteger(value) && value >= -int64 && value < int64;
+
 const number = (value: number): string => {
-  if (Number.isInteger(value) && Math.abs(value) < 1e21) return String(value);
-  const text = Math.abs(value) < 1e-4 ? value.toExponential() : String(value);
-  return text.replace(/e([+-])(\d)$/, 'e$10$2');
+  const size = Math.abs(value);
+  if (isInt64(value)) return String(BigInt(value));
+  return size >= 1e-4 && size < 1e6 ? String(value) : value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
 };
 
 const isNone = (value: unknown): value is null | undefined => value === null || value === undefined;
@@ -56,7 +60,7 @@ export function goTypeName(value: unknown): string {
     case 'boolean':
       return 'bool';
     case 'number':
-      return Number.isInteger(value) ? 'int64' : 'float64';
+      return isInt64(value) ? 'int64' : 'float64';
     default:
       return 'map[string]interface {}';
   }

@@ -13,6 +13,16 @@ it.each([
 
 it('prints values as Go does', () => {
   expect(goPrint({ b: [1, 'x', null], a: { c: true } })).toBe('map[a:map[c:true] b:[1 x <nil>]]');
+  const floats = [1e5 + 0.5, 1234567.5, 1e20, 0.0001, 0.00001, 1.5e-7, 2 ** 62];
+  expect(floats.map(goPrint)).toEqual([
+    '100000.5',
+    '1.2345675e+06',
+    '1e+20',
+    '0.0001',
+    '1e-05',
+    '1.5e-07',
+    '4611686018427387904',
+  ]);
   expect(goSyntax({ a: [1, 'x'] })).toBe('map[string]interface {}{"a":[]interface {}{1, "x"}}');
   expect([goTypeName(1), goTypeName(1.5), goTypeName('x'), goTypeName([]), goTypeName({})]).toEqual([
     'int64',

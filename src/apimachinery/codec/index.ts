@@ -21,5 +21,6 @@ export {
 } from './protobuf.ts';
 export { type ParsedYaml, parseYaml, readYaml } from './yaml-read.ts';
 export { formatYaml } from './yaml-write.ts';
-export { goEscaped } from './go-json.ts';
+export { goEscaped, sortedJson } from './go-json.ts';
 export { protobufListWriter } from './proto-list.ts';
+export { utf8Problem } from './utf8.ts';

@@ -1,5 +1,5 @@
 // One validation failure, and its text as upstream prints it (k8s.io/apimachinery/pkg/util/validation/field, Error).
-import { quote } from '#utils';
+import { goPrint, quote } from '#utils';
 import type { Path } from './path.ts';
 
 export type FieldErrorType =
@@ -63,6 +63,7 @@ const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).
 const renderValue = (value: unknown): string => {
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'number') return goPrint(value);
   return goJson(value);
 };
 

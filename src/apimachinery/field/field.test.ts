@@ -20,6 +20,7 @@ describe('errorBody', () => {
     [field.required(path, 'is needed'), 'Required value: is needed'],
     [field.invalid(path, 'a"b', 'must be x'), 'Invalid value: "a\\"b": must be x'],
     [field.invalid(path, -1, 'must be x'), 'Invalid value: -1: must be x'],
+    [field.invalid(path, 1e20, 'must be x'), 'Invalid value: 1e+20: must be x'],
     [field.invalid(path, null, 'must be x'), 'Invalid value: null: must be x'],
     [field.invalid(path, { a: '<b>' }, 'must be x'), 'Invalid value: {"a":"\\u003cb\\u003e"}: must be x'],
     [field.invalid(path, undefined, 'must be x'), 'Invalid value: must be x'],

@@ -24,6 +24,10 @@ describe('parse', () => {
   });
 });
 
+it.each(['=', '!=', '==,', ','])('%s asks for nothing', (text) => {
+  expect(parse(text).empty).toBe(true);
+});
+
 it('renames and drops terms', () => {
   const selector = parse('a=1,b!=2');
   expect(selector.transform((term) => ({ ...term, field: `x.${term.field}` })).toString()).toBe('x.a=1,x.b!=2');

@@ -126,7 +126,9 @@ export function parse(text: string): FieldSelector {
     const match = /!=|==|=/.exec(part);
     if (match === null) throw badRequest(`invalid selector: '${text}'; can't understand '${part}'`);
     const value = unescapeValue(part.slice(match.index + match[0].length));
-    terms.push({ field: part.slice(0, match.index), operator: match[0] === '!=' ? '!=' : '=', value });
+    const field = part.slice(0, match.index);
+    // A term without a field and a value asks for nothing, and is none.
+    if (field !== '' || value !== '') terms.push({ field, operator: match[0] === '!=' ? '!=' : '=', value });
   }
   return terms.length === 0 ? everything : fieldSelectorOf(terms);
 }

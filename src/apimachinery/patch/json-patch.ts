@@ -267,8 +267,10 @@ export function jsonPatch(document: Json, operations: Json): Json {
       `The allowed maximum operations in a JSON patch is ${jsonPatchOperationsMax}, got ${operations.length}`,
     );
   }
-  for (const operation of operations) if (!isObject(operation)) throw misfit(operation, 'handlers.jsonPatchOp');
-  const outcome = applyOperations(document, operations as object[]);
+  for (const operation of operations)
+    if (operation !== null && !isObject(operation)) throw misfit(operation, 'handlers.jsonPatchOp');
+  // A null is an operation that says nothing, and fails as one.
+  const outcome = applyOperations(document, operations.map((operation) => operation ?? {}) as object[]);
   if ('problem' in outcome) throw notApplicable(outcome.problem);
   return outcome.result;
 }

@@ -164,6 +164,7 @@ describe('jsonPatch', () => {
     { op: 'nope', path: '/a' },
     { op: 'add', value: 1 },
     { op: 'move', path: '/q' },
+    null,
   ])('does not apply: %j', (operation) => {
     const message = 'the server rejected our request due to an error in our request';
     expect(() => jsonPatch({ a: [1], b: {} }, [operation])).toThrow(

@@ -42,6 +42,8 @@ export class Duplicates extends WeakMap<object, string[]> {
   readonly order = new WeakMap<object, string[]>();
   /** Object -> key -> a number that is not written as a plain integer: Go reads no `1.0` into an int32. */
   readonly literals = new WeakMap<object, Map<string, string>>();
+  /** The first number that is too large for any. */
+  beyond: string | undefined;
 }
 
 /** 'object', 'array', 'string', 'number' or 'bool', as Go's messages name a JSON value. */

@@ -25,6 +25,22 @@ test('bad text throws our own error, whatever it is', () => {
   );
 });
 
+test.each([
+  ['é', "invalid character 'Ã' looking for beginning of value"],
+  ['\ufeff{}', "invalid character 'ï' looking for beginning of value"],
+  ['{"a":1 😀', "invalid character 'ð' after object key:value pair"],
+  ['[\u00a0]', "invalid character 'Â' looking for beginning of value"],
+  ['\xff', "invalid character 'Ã' looking for beginning of value"],
+  [`{"a":${'['.repeat(1001)}`, "invalid character '[' exceeded max depth"],
+])('%j is refused by the first byte of what is wrong', (text, why) => {
+  expect(() => parseJson(text)).toThrow(why);
+});
+
+test('the first number that no float holds is named', () => {
+  expect(parseJson('{"a":1e3,"b":[-1e400,1e500]}').duplicates?.beyond).toBe('-1e400');
+  expect(parseJson('{"a":1e3}').duplicates?.beyond).toBeUndefined();
+});
+
 test('duplicate keys are found at any depth, the last value wins', () => {
   const { value, duplicates } = parseJson('{"a":1,"b":[{"c":1,"c":2}],"a":{"x":"{\\"a\\":1}"}}', { findDuplicates: true });
   const object = value as { a: object; b: object[] };

@@ -1,6 +1,6 @@
 // JSON text to value. The fast path is JSON.parse; our own parser only runs to say what is wrong in Go's words (encoding/json), or to find what
 // JSON.parse loses: which keys an object holds twice, and how numbers that are not plain integers were written.
-import { finish, setOwn, type Steps } from '#utils';
+import { finish, quote, setOwn, type Steps } from '#utils';
 import { DecodeError, Duplicates, TooLargeError } from './context.ts';
 import { jsonDepthMax, jsonStepChars, jsonValuesMax } from './limits.ts';
 
@@ -19,6 +19,8 @@ export const parseJson = (given: string, options: ParseOptions = {}): ParsedJson
 export interface ParseOptions {
   findDuplicates?: boolean;
   valuesMax?: number;
+  /** Each character of the text stands for one byte. */
+  isBytes?: boolean;
 }
 
 /** `parseJson` with pauses between its passes over a long text. */
@@ -31,7 +33,7 @@ export function* parsingJson(given: string, options: ParseOptions = {}): Steps<P
   try {
     value = JSON.parse(text);
   } catch {
-    new JsonReader(text).read();
+    new JsonReader(text, options.isBytes).read();
     throw new DecodeError('invalid JSON');
   }
   if (isLong) yield;
@@ -70,7 +72,7 @@ export function* measuring(text: string, valuesMax: number): Steps<{ keys: numbe
     else if (char === 58) keys++;
     else if (char === 123 || char === 91) {
       values++;
-      if (++depth > jsonDepthMax) throw new DecodeError('exceeded max depth');
+      if (++depth > jsonDepthMax) throw tooDeep(text[at] ?? '');
     } else if (char === 125 || char === 93) depth--;
     else if (char === 46 || ((char === 101 || char === 69) && isDigitCode(text.charCodeAt(at - 1)))) fractions = true;
     if (values > valuesMax) throw new TooLargeError(valuesMax);
@@ -110,16 +112,20 @@ const plainNumber = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![0-9
 // oxlint-disable-next-line no-control-regex -- these may not stand in a string
 const notPlain = /[\\\0-\x1f]/;
 
-const shortEscapes: Readonly<Record<string, string>> = { '\u0007': '\\a', '\v': '\\v' };
+/** The first byte of a character in UTF-8, as the character of that number: Go knows no more of what it did not expect. */
+const firstByte = (char: string): string => {
+  const code = char.codePointAt(0) ?? 0;
+  if (code < 0x80) return char;
+  return String.fromCharCode(code < 0x8_00 ? 0xc0 | (code >> 6) : code < 0x1_00_00 ? 0xe0 | (code >> 12) : 0xf0 | (code >> 18));
+};
 
 /** A character as Go's syntax errors print it. */
 const quoteChar = (char: string): string => {
   if (char === "'") return `'\\''`;
-  if (char === '"') return `'"'`;
-  const json = JSON.stringify(char).slice(1, -1);
-  const control = /^\\u00([01].)$/.exec(json)?.[1] ?? (char === '\x7f' ? '7f' : undefined);
-  return `'${control === undefined ? json : (shortEscapes[char] ?? `\\x${control}`)}'`;
+  return char === '"' ? `'"'` : `'${quote(char).slice(1, -1)}'`;
 };
+
+const tooDeep = (bracket: string): DecodeError => new DecodeError(`invalid character ${quoteChar(bracket)} exceeded max depth`);
 
 class JsonReader {
   readonly #text: string;
@@ -129,8 +135,11 @@ class JsonReader {
   #at = 0;
   #depth = 0;
 
-  constructor(text: string) {
+  readonly #isBytes: boolean;
+
+  constructor(text: string, isBytes = false) {
     this.#text = text;
+    this.#isBytes = isBytes;
   }
 
   read(): ParsedJson {
@@ -148,7 +157,8 @@ class JsonReader {
   }
 
   #unexpected(where: string): DecodeError {
-    const char = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    const found = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
+    const char = this.#isBytes ? found : firstByte(found);
     return new DecodeError(
       this.#at >= this.#text.length ? 'unexpected end of JSON input' : `invalid character ${quoteChar(char)} ${where}`,
     );
@@ -168,8 +178,8 @@ class JsonReader {
   }
 
   #enter(): void {
+    if (++this.#depth > jsonDepthMax) throw tooDeep(this.#text[this.#at] ?? '');
     this.#at++;
-    if (++this.#depth > jsonDepthMax) throw new DecodeError('exceeded max depth');
     this.#space();
   }
 
@@ -323,6 +333,8 @@ class JsonReader {
 
   #numeric(text: string): number {
     this.#numberText = /^-?\d+$/.test(text) ? undefined : text;
-    return Number(text);
+    const value = Number(text);
+    if (!Number.isFinite(value)) this.#duplicates.beyond ??= text;
+    return value;
   }
 }

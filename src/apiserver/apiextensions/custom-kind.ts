@@ -107,8 +107,8 @@ export function customKind(
     version: version.name,
     kind: crd.spec.names.kind,
     allowUnconditionalUpdate: false,
-    validate: (object) => told(object, validateResource(subject, object)),
-    validateUpdate: (object, old) => told(object, validateResource(subject, object, old)),
+    validate: (object, { metadataErrors }) => told(object, validateResource(subject, object, { metadataErrors })),
+    validateUpdate: (object, old, { metadataErrors }) => told(object, validateResource(subject, object, { old, metadataErrors })),
     warnings,
     // Without a status subresource every change counts.
     generation: (object) => {
@@ -120,7 +120,8 @@ export function customKind(
       ...statusApart,
       status: {
         ...statusOnly(schema),
-        validateUpdate: (object, old) => told(object, validateResourceStatus(subject, object, old)),
+        validateUpdate: (object, old, { metadataErrors }) =>
+          told(object, validateResourceStatus(subject, object, { old, metadataErrors })),
         warnings,
       },
     }),

@@ -1,6 +1,14 @@
 // One version of a custom resource as a served resource.
 import { createHash } from '../platform/crypto.ts';
-import { applyDefaults, declaresDefaults, dropNulls, isObject, prune } from '#api/apiextensions/common';
+import {
+  applyDefaults,
+  coerceEmbedded,
+  declaresDefaults,
+  dropNulls,
+  isObject,
+  prune,
+  type ReadMetadata,
+} from '#api/apiextensions/common';
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion, JSONSchemaProps } from '#api/apiextensions/v1';
 import { createFieldManager, type FieldManagerOptions } from '#apimachinery/managedfields';
 import { apiVersionOf, type KubeObject, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
@@ -72,13 +80,19 @@ function reader(
   own: string,
 ): NonNullable<ServedResource['read']> {
   const schemas = new Map(versions.map((version) => [version.name, schemaOf(version)]));
+  const metadataOf = (given: unknown, strict: boolean): ReturnType<ReadMetadata> => {
+    const { object, strictErrors } = decode(builtin, metaType, given, { strict });
+    return { object: deepCopy(object), strictErrors };
+  };
   return (value, strict, apiVersion = apiVersionOf(group, own), nulls = 'dropped') => {
     const named = parseApiVersion(apiVersion);
     const object = deepCopy(isObject(value) ? value : {});
-    const metadata = decode(builtin, metaType, object['metadata'] ?? {}, { strict });
-    object['metadata'] = deepCopy(metadata.object);
+    const metadata = metadataOf(object['metadata'] ?? {}, strict);
+    object['metadata'] = metadata.object;
     const schema = named.group === group ? (schemas.get(named.version) ?? {}) : undefined;
-    const dropped = schema ? prune(schema, object, true).sort() : [];
+    // What was applied was read by its schema before.
+    const inside = nulls === 'dropped' ? coerceEmbedded(schema, object, (given) => metadataOf(given, strict)) : [];
+    const dropped = schema ? [...inside, ...prune(schema, object, true)].sort() : [];
     if (nulls === 'dropped') dropNulls(schema, object);
     const unknown = [
       ...metadata.strictErrors.map((text) => text.replace('"', '"metadata.')),

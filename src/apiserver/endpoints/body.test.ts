@@ -44,6 +44,18 @@ describe('a body', () => {
   });
 });
 
+describe('bytes that are no UTF-8', () => {
+  it.each([
+    ['json', "couldn't get version/kind; json parse error: invalid character 'ÿ' looking for beginning of object key string"],
+    ['yaml', 'yaml: invalid leading UTF-8 octet'],
+  ] as const)('are told as bytes: %s', async (encoding, why) => {
+    const bytes = Buffer.from([0x7b, 0xff, 0x7d]);
+    await expect(decodeBody({ bytes, encoding }, target as Parameters<typeof decodeBody>[1], 'Strict')).rejects.toThrow(
+      unrecognized + why,
+    );
+  });
+});
+
 describe('an object of another version than that of the path', () => {
   const widgets = {
     spec: {
@@ -82,6 +94,43 @@ describe('an object of another version than that of the path', () => {
       await expect(refusedAs(custom, object, 'Strict')).rejects.toThrow(
         `cannot be handled as a Widget: strict decoding error: ${problems.join(', ')}`,
       );
+  });
+
+  it.each([
+    [
+      '{ "a":1}',
+      'json',
+      'Strict',
+      `the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{ "a":1}' ({ "a":1})`,
+    ],
+    ['b: 1\na: 2', 'yaml', 'Warn', "Object 'Kind' is missing in 'b: 1\na: 2' (623a20310a613a2032)"],
+    [
+      'b: 1\na: 2',
+      'yaml',
+      'Ignore',
+      `Widget in version "v1" cannot be handled as a Widget: Object 'Kind' is missing in '{"a":2,"b":1}'`,
+    ],
+    [
+      '{ "a":1}',
+      'json',
+      'Ignore',
+      `Widget in version "v1" cannot be handled as a Widget: Object 'Kind' is missing in '{ "a":1}'`,
+    ],
+    [
+      '{"apiVersion":"example.com/v1","kind":"A","kind":"B"}',
+      'json',
+      'Strict',
+      'B in version "v1" cannot be handled as a B: strict decoding error: duplicate field "kind"',
+    ],
+    [
+      '{"apiVersion":"example.com/v1","kind":"Widget","a":1e400}',
+      'json',
+      'Warn',
+      'json: cannot unmarshal number 1e400 into Go value of type float64',
+    ],
+  ] as const)('of a custom kind: %s as %s, %s', async (text, encoding, validation, why) => {
+    const raw = { bytes: Buffer.from(text), encoding };
+    await expect(decodeBody(raw, custom as object as Parameters<typeof decodeBody>[1], validation)).rejects.toThrow(why);
   });
 
   it('is, of a built-in kind, read as what it says', async () => {

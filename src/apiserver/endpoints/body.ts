@@ -1,6 +1,6 @@
 // Request bodies (k8s.io/apiserver/pkg/endpoints/handlers): media type, size, text to object, and what is wrong with it in upstream's words.
 import { own } from '#utils';
-import { openProtobuf, readProtobuf, readYaml } from '#apimachinery/codec';
+import { goEscaped, openProtobuf, readProtobuf, readYaml, sortedJson, utf8Problem } from '#apimachinery/codec';
 import { badRequest, invalidObject, requestEntityTooLarge, type StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
 import { apiVersionOf, parseApiVersion, readApiVersion, type UnknownObject } from '#apimachinery/meta';
@@ -9,6 +9,7 @@ import {
   DecodeError,
   type Duplicates,
   jsonKind,
+  type ParsedJson,
   parsingJson,
   strictErrorsMax,
   TooLargeError,
@@ -77,24 +78,41 @@ export async function parseText(
   rest: WriteSettings['rest'],
 ): Promise<ParsedText> {
   try {
-    return await paced(valueOf(bytes.toString(), encoding, strict), rest);
+    return await paced(valueOf(bytes, encoding, strict), rest);
   } catch (error) {
     if (error instanceof TooLargeError) throw requestEntityTooLarge(`limit is ${error.limit}`);
     throw error;
   }
 }
 
-function* valueOf(text: string, encoding: 'json' | 'yaml', strict: boolean): Steps<ParsedText> {
+function* valueOf(bytes: Buffer, encoding: 'json' | 'yaml', strict: boolean): Steps<ParsedText> {
+  const text = bytes.toString();
   if (encoding === 'json') {
-    const parsed = yield* parsingJson(text, { findDuplicates: strict });
+    const parsed = yield* jsonOf(bytes, text, strict);
     return { value: parsed.value, duplicates: parsed.duplicates, strictErrors: [] };
   }
+  const wrong = text.includes(replacement) ? utf8Problem(bytes) : undefined;
+  if (wrong !== undefined) throw new DecodeError(`yaml: ${wrong}`);
   const parsed = yield* readYaml(text);
   return {
     value: parsed.value,
     duplicates: undefined,
     strictErrors: strict && parsed.duplicateKeys ? [parsed.duplicateKeys] : [],
   };
+}
+
+/** What stands in a text for bytes that are no UTF-8. */
+const replacement = '\ufffd';
+
+function* jsonOf(bytes: Buffer, text: string, strict: boolean): Steps<ParsedJson> {
+  try {
+    return yield* parsingJson(text, { findDuplicates: strict });
+  } catch (error) {
+    // Go names the byte that it did not expect.
+    if (error instanceof DecodeError && text.includes(replacement))
+      yield* parsingJson(bytes.toString('latin1'), { isBytes: true });
+    throw error;
+  }
 }
 
 /** The keys that are written twice anywhere in a value, each named once, and no more of them than upstream names. */
@@ -132,7 +150,10 @@ export async function decodeBody(
   const parsed = await parsedBody(raw, target, strict, rest);
   await rest();
   const named = namesOf(parsed.value, target, raw.bytes);
-  if (target.read) checkCustomKind(parsed.value, raw, target);
+  if (target.read) checkCustomKind(parsed, raw, { target, named, validation });
+  const { beyond } = parsed.duplicates ?? {};
+  if (target.read && beyond !== undefined)
+    throw cannotHandle(named, target, `json: cannot unmarshal number ${beyond} into Go value of type float64`);
   const refusal = versionProblem(named, target);
   let decoded: Decoded;
   try {
@@ -240,14 +261,33 @@ function namesOf(value: unknown, target: BodyTarget, bytes: Buffer): Names {
   return { apiVersion: apiVersion || absent, kind: text(given['kind']) || target.kind };
 }
 
+interface Reading {
+  target: BodyTarget;
+  named: Names;
+  validation: FieldValidation;
+}
+
 /** A custom resource has to say what it is. */
-function checkCustomKind(value: unknown, { bytes }: RawBody, { group, version, kind: wanted }: BodyTarget): void {
+function checkCustomKind({ value, duplicates }: ParsedText, raw: RawBody, { target, named, validation }: Reading): void {
+  const { group, version, kind: wanted } = target;
   const { kind, apiVersion, metadata } = (value ?? {}) as Partial<UnknownObject>;
   if (typeof kind !== 'string' || kind === '') {
-    const why = `Object 'Kind' is missing in '${JSON.stringify(value)}'`;
-    throw badRequest(`the object provided is unrecognized (must be of type ${wanted}): ${why} (${summary(bytes)})`);
+    const missing = (text: string): string => `Object 'Kind' is missing in '${text}'`;
+    const { bytes, encoding } = raw;
+    const apiVersion = named.apiVersion || apiVersionOf(group, version);
+    if (validation === 'Ignore')
+      throw cannotHandle(
+        { ...named, apiVersion },
+        target,
+        missing(encoding === 'json' ? bytes.toString() : goEscaped(sortedJson(value))),
+      );
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${wanted}): ${missing(bytes.toString())} (${summary(bytes)})`,
+    );
   }
   if (kind === wanted || apiVersion !== apiVersionOf(group, version)) return;
+  const doubled = validation === 'Strict' && duplicates ? duplicateFields(value, duplicates) : [];
+  if (doubled.length > 0) throw cannotHandle(named, { ...target, kind }, `strict decoding error: ${doubled.join(', ')}`);
   throw invalidObject({ group, kind }, metadata?.name ?? '', [invalid(root('kind'), kind, `must be ${wanted}`)]);
 }
 

@@ -83,12 +83,29 @@ interface Read {
   problem?: string;
 }
 
-/** An open string takes the rest of the line with it. */
+/** A string is bad as far as it cannot go on: to an escape that does not exist, or, where it is open, to the end of the line. */
 function badText(source: string, at: number): string {
   const char = source[at] ?? '';
   if (char !== "'" && char !== '"') return String.fromCodePoint(source.codePointAt(at) ?? 0);
-  const end = source.indexOf('\n', at);
-  return source.slice(at, end < 0 ? undefined : end);
+  let end = at + 1;
+  while (end < source.length && source[end] !== '\n') {
+    const wrong = source[end] === '\\' ? escapeAt(source, end) : { end: end + 1, exists: true };
+    end = wrong.end;
+    if (!wrong.exists) break;
+  }
+  return source.slice(at, end);
+}
+
+const wholeEscape = /\\(?:[abfnrtv\\'"`?]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})/y;
+const begunEscape = /\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?[^\n]?/suy;
+
+/** Where the escape ends that begins here; one that does not exist ends with the character that it cannot have. */
+function escapeAt(source: string, at: number): { end: number; exists: boolean } {
+  for (const pattern of [wholeEscape, begunEscape]) {
+    pattern.lastIndex = at;
+    if (pattern.test(source)) return { end: pattern.lastIndex, exists: pattern === wholeEscape };
+  }
+  return { end: at + 1, exists: false };
 }
 
 function numberToken(match: RegExpExecArray | null): Read | undefined {
@@ -134,7 +151,13 @@ function stringToken(source: string, at: number): Read | undefined {
   let end = at + match[0].length;
   while (!source.startsWith(quote, end)) {
     if (end >= source.length || (quote.length === 1 && (source[end] === '\n' || source[end] === '\r'))) return undefined;
-    end += !isRaw && source[end] === '\\' ? 2 : 1;
+    const escape = !isRaw && source[end] === '\\' ? escapeAt(source, end) : undefined;
+    if (escape?.exists === false) {
+      // What begins as a string is less then: a name before a string, an empty string before another.
+      const isEmpty = prefix === '' && quote.length > 1;
+      return isEmpty ? { kind: 'literal', text: '', length: 2, literal: { type: 'string', value: '' } } : undefined;
+    }
+    end = escape?.end ?? end + 1;
   }
   const body = source.slice(at + match[0].length, end);
   const text = source.slice(at, end + quote.length);

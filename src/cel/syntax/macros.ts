@@ -3,7 +3,7 @@ import type { Fold, Issue, Node } from './ast.ts';
 
 /** What a call means when it is a macro; undefined when it is not a macro; an issue when it is a macro that is written wrong. */
 export function expandMacro(name: string, at: number, args: readonly Node[], target?: Node): Node | Issue | undefined {
-  if (!target) return name === 'has' && args.length === 1 && args[0] ? expandHas(args[0]) : undefined;
+  if (!target) return name === 'has' && args.length === 1 && args[0] ? expandHas(at, args[0]) : undefined;
   if (name === 'bind')
     return target.kind === 'ident' && target.name === 'cel' && args.length === 3
       ? expandBind('bind', at, args[1] as Node, args[0], args[2])
@@ -15,8 +15,8 @@ export function expandMacro(name: string, at: number, args: readonly Node[], tar
   return shape && expandFold(shape, at, target, args);
 }
 
-function expandHas(argument: Node): Node | Issue {
-  if (argument.kind === 'select' && !argument.optional) return { ...argument, test: true };
+function expandHas(at: number, argument: Node): Node | Issue {
+  if (argument.kind === 'select' && !argument.optional) return { ...argument, at, test: true };
   return { at: argument.at, message: 'invalid argument to has() macro' };
 }
 

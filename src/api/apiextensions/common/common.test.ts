@@ -1,11 +1,13 @@
 // Values, lists, embedded objects and rules of custom resources, with the texts of upstream's apiserver.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
-import { errorText } from '#apimachinery/field';
+import { errorText, required, root } from '#apimachinery/field';
 import type { KubeObject } from '#apimachinery/meta';
+import { DecodeError } from '#apimachinery/schema';
 import { deepCopy } from '#utils';
 import {
   applyDefaults,
+  coerceEmbedded,
   dropNulls,
   prune,
   rulesOf,
@@ -16,6 +18,8 @@ import {
   validateValue,
 } from './index.ts';
 
+const unchecked =
+  '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 const spec = (schema: JSONSchemaProps): JSONSchemaProps => ({ type: 'object', properties: { spec: schema } });
 
 describe('validateValue', () => {
@@ -251,7 +255,49 @@ describe('rules', () => {
     const object = { kind: 'A', apiVersion: 'g/v1', metadata: { name: 'a' }, spec: { min: 'a' } } as KubeObject;
     expect(validateResource(subject, object).errors.map(errorText)).toEqual([
       'spec.min: Invalid value: "string": spec.min in body must be of type integer: "string"',
-      '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+      unchecked,
     ]);
+  });
+
+  it('are not looked at where the metadata is wrong', () => {
+    const subject = { kind: 'A', apiVersion: 'g/v1', schema };
+    const object = { kind: 'A', apiVersion: 'g/v1', metadata: {}, spec: { min: 100 } } as KubeObject;
+    const metadataErrors = [required(root('metadata').child('name'), 'name or generateName is required')];
+    expect(validateResource(subject, object, { metadataErrors }).errors.map(errorText)).toEqual([unchecked]);
+    expect(validateResource(subject, object).errors.map(errorText)).not.toContain(unchecked);
+  });
+});
+
+test.each([
+  [2 ** 63, 'spec.min: Invalid value: "number": spec.min in body must be of type integer: "number"'],
+  [2 ** 63 - 1024, undefined],
+])('%d is whole where 64 bits hold it', (min, problem) => {
+  const of = { type: 'object', properties: { spec: { type: 'object', properties: { min: { type: 'integer' } } } } };
+  expect(validateValue(of, { spec: { min } }).map(errorText)[0]).toBe(problem);
+});
+
+describe('objects inside objects', () => {
+  const embedded = { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true };
+  const of = {
+    type: 'object',
+    properties: { list: { type: 'array', items: embedded }, map: { additionalProperties: embedded } },
+  };
+  const read = (metadata: unknown) => {
+    if (Array.isArray(metadata)) throw new DecodeError('json: cannot unmarshal array into Go value of type v1.ObjectMeta');
+    const { x, ...object } = (metadata ?? {}) as Record<string, unknown>;
+    return { object, strictErrors: x === undefined ? [] : ['unknown field "x"'] };
+  };
+
+  it('have metadata that are read as their type', () => {
+    const value = { list: [{ metadata: { name: 'a', x: 1 } }, { metadata: null }], map: { k: { metadata: { x: 1 } } } };
+    expect(coerceEmbedded(of, value, read)).toEqual(['list[0].metadata.x', 'map[k].metadata.x']);
+    expect(value).toEqual({ list: [{ metadata: { name: 'a' } }, { metadata: {} }], map: { k: { metadata: {} } } });
+  });
+
+  it.each([
+    [{ metadata: [] }, 'list[0].metadata: Invalid value: []: json: cannot unmarshal array into Go value of type v1.ObjectMeta'],
+    [{ kind: 1 }, 'list[0].kind: Invalid value: 1: must be a string'],
+  ])('that are none are refused: %j', (one, why) => {
+    expect(() => coerceEmbedded(of, { list: [one] }, read)).toThrow(why);
   });
 });

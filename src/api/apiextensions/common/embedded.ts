@@ -1,7 +1,8 @@
 // Objects inside objects say what they are, and have metadata as all objects have (apiextensions-apiserver, pkg/apiserver/schema/objectmeta).
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
-import { type FieldError, invalid, required } from '#apimachinery/field';
+import { errorText, type FieldError, invalid, required } from '#apimachinery/field';
 import type { ObjectMeta } from '#apimachinery/meta';
+import { DecodeError } from '#apimachinery/schema';
 import { isDNS1035Label, isPathSegmentName, isPathSegmentPrefix, validateObjectMeta } from '#apimachinery/validation';
 import {
   describedEntries,
@@ -67,4 +68,54 @@ export function validateEmbedded(
     else if (others) errors.push(...validateEmbedded(others, item, entryOf(place, name)));
   }
   return errors;
+}
+
+/** Reads metadata as its type. Throws `DecodeError` for what does not fit the type. */
+export type ReadMetadata = (metadata: unknown) => { object: JsonObject; strictErrors: string[] };
+
+/**
+ * Makes the metadata of objects inside an object what its type says, in place, as upstream does with what comes from outside
+ * (pkg/apiserver/schema/objectmeta, Coerce). Throws the first failure; answers the paths of fields that metadata do not have.
+ */
+export function coerceEmbedded(
+  schema: JSONSchemaProps | undefined,
+  value: unknown,
+  read: ReadMetadata,
+  place?: Place,
+  unknown: string[] = [],
+): string[] {
+  if (!schema || typeof value !== 'object' || value === null) return unknown;
+  if (Array.isArray(value)) {
+    const items = schemaItems(schema);
+    if (items) for (const [at, item] of value.entries()) coerceEmbedded(items, item, read, itemOf(place, at), unknown);
+    return unknown;
+  }
+  const { properties = {} } = schema;
+  const others = otherEntries(schema);
+  if (schema['x-kubernetes-embedded-resource'] === true) coerceOne(value as JsonObject, read, place, unknown);
+  for (const [name, item] of Object.entries(value)) {
+    const isKnown = Object.hasOwn(properties, name);
+    if (isKnown) coerceEmbedded(properties[name], item, read, fieldOf(place, name), unknown);
+    else if (others) coerceEmbedded(others, item, read, entryOf(place, name), unknown);
+  }
+  return unknown;
+}
+
+function coerceOne(value: JsonObject, read: ReadMetadata, place: Place, unknown: string[]): void {
+  for (const name of ['apiVersion', 'kind']) {
+    const given = value[name];
+    if (given !== undefined && typeof given !== 'string')
+      throw new DecodeError(errorText(invalid(fieldOf(place, name), given, 'must be a string')));
+  }
+  const { metadata } = value;
+  if (metadata === undefined) return;
+  const path = fieldOf(place, 'metadata');
+  try {
+    const { object, strictErrors } = read(metadata);
+    value['metadata'] = object;
+    for (const text of strictErrors) unknown.push(`${path.toString()}.${/^unknown field "(.*)"$/.exec(text)?.[1] ?? ''}`);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw new DecodeError(errorText(invalid(path, metadata, error.message)));
+  }
 }

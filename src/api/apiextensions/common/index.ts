@@ -1,6 +1,6 @@
 // Values of custom resources against their schemas; for the definitions, which have defaults and rules to check, and for the server of the
 // resources.
-export { validateEmbedded } from './embedded.ts';
+export { coerceEmbedded, type ReadMetadata, validateEmbedded } from './embedded.ts';
 export { type FieldTarget, resolveFieldPath } from './field-path.ts';
 export { isKnownFormat } from './formats.ts';
 export { validateLists } from './lists.ts';

@@ -53,14 +53,26 @@ function replicaErrors(object: unknown, path: string): FieldError[] {
   return value > maxInt32 ? [invalid(at, value, `should be less than or equal to ${maxInt32}`)] : [];
 }
 
+/** What the registry knows of an object that is validated. */
+export interface Validated {
+  /** What it replaces. */
+  old?: KubeObject | undefined;
+  metadataErrors?: readonly FieldError[] | undefined;
+}
+
 /** What schemas cannot say of the parts of an object. `schemaErrors` come first. */
-function findings(schema: JSONSchemaProps, schemaErrors: FieldError[], object: KubeObject, old?: KubeObject): ResourceFindings {
+function findings(
+  schema: JSONSchemaProps,
+  schemaErrors: FieldError[],
+  object: KubeObject,
+  { old, metadataErrors = [] }: Validated,
+): ResourceFindings {
   const errors = [...schemaErrors, ...validateEmbedded(schema, object, undefined, false)];
   const listErrors = validateLists(schema, object);
   if (listErrors.length > 0 && (!old || validateLists(schema, old).length === 0)) errors.push(...listErrors);
   const rules = rulesOf(schema, true);
   if (!rules) return { errors, warnings: [] };
-  if (errors.some(({ type }) => blocking.has(type))) {
+  if ([...metadataErrors, ...errors].some(({ type }) => blocking.has(type))) {
     return { errors: [...errors, invalid(undefined, null, unchecked)], warnings: [] };
   }
   const found = runRules(rules, object, old ? { old, forgives: true } : {});
@@ -69,8 +81,9 @@ function findings(schema: JSONSchemaProps, schemaErrors: FieldError[], object: K
 
 const asJson = (object: KubeObject): JsonObject => object as unknown as JsonObject;
 
-/** Failures of a new object, or of one that replaces `old`. The registry has validated its metadata. */
-export function validateResource(subject: ResourceSubject, object: KubeObject, old?: KubeObject): ResourceFindings {
+/** Failures of a new object, or of one that replaces another. The registry has validated its metadata. */
+export function validateResource(subject: ResourceSubject, object: KubeObject, known: Validated = {}): ResourceFindings {
+  const { old } = known;
   const wrong = typeErrors(subject, object);
   const { schema, scale } = subject;
   const errors =
@@ -82,14 +95,19 @@ export function validateResource(subject: ResourceSubject, object: KubeObject, o
             ? [...replicaErrors(object, scale.specReplicasPath), ...replicaErrors(object, scale.statusReplicasPath)]
             : []),
         ];
-  return findings(schema, errors, object, old);
+  return findings(schema, errors, object, known);
 }
 
 /** Checks a write of the status, by the rules that it has beside those of the whole object. */
-export function validateResourceStatus(subject: ResourceSubject, object: KubeObject, old: KubeObject): ResourceFindings {
+export function validateResourceStatus(
+  subject: ResourceSubject,
+  object: KubeObject,
+  known: Validated & { old: KubeObject },
+): ResourceFindings {
+  const { old } = known;
   const { schema, scale } = subject;
   const wrong = typeErrors(subject, object);
-  if (wrong.length > 0) return findings(schema, wrong, object, old);
+  if (wrong.length > 0) return findings(schema, wrong, object, known);
   const errors: FieldError[] = [];
   const { status } = asJson(object);
   const statusSchema = schema.properties?.['status'];
@@ -97,5 +115,5 @@ export function validateResourceStatus(subject: ResourceSubject, object: KubeObj
     errors.push(...validateValue(statusSchema, status, 'status', { value: asJson(old)['status'] }));
   }
   if (scale) errors.push(...replicaErrors(object, scale.statusReplicasPath));
-  return findings(schema, errors, object, old);
+  return findings(schema, errors, object, known);
 }

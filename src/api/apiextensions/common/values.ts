@@ -43,11 +43,14 @@ interface Run {
 /** The value that a schema's value had before, where that is known. */
 type Old = { value: unknown } | undefined;
 
+/** What Go reads as a whole number; others are fractions to it. */
+const isInt64 = (value: number): boolean => Number.isInteger(value) && value < 2 ** 63 && value >= -(2 ** 63);
+
 /** JSON type and Go's format of a value. */
 function typeOf(value: unknown): [type: string, format: string] {
   if (value === null) return ['null', ''];
   if (Array.isArray(value)) return ['array', ''];
-  if (typeof value === 'number') return Number.isInteger(value) ? ['integer', 'int64'] : ['number', 'float64'];
+  if (typeof value === 'number') return isInt64(value) ? ['integer', 'int64'] : ['number', 'float64'];
   return [typeof value, ''];
 }
 
@@ -144,7 +147,7 @@ const ranges: Readonly<Record<string, number>> = { int32: 2 ** 31 - 1, float: 3.
 
 /** Whether a number has the type and format; another type's numbers are not looked at. */
 function isInRange(value: number, type: string, format: string): boolean {
-  if (type === 'integer' && !(Number.isInteger(value) && value < 2 ** 63 && value >= -(2 ** 63))) return false;
+  if (type === 'integer' && !isInt64(value)) return false;
   const max = own(ranges, format);
   return max === undefined || (value <= max && value >= (format === 'int32' ? -max - 1 : -max));
 }

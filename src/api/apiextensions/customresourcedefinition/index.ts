@@ -17,7 +17,10 @@ function defaults(draft: CustomResourceDefinition): void {
     if (names.kind) names.listKind ||= `${names.kind}List`;
   }
   spec.conversion ??= { strategy: 'None' };
-  const service = spec.conversion.webhook?.clientConfig?.service;
+  const { webhook } = spec.conversion;
+  // Upstream's own form of a definition has no webhook, only what one would say.
+  if (webhook && !webhook.clientConfig && isEmpty(webhook.conversionReviewVersions)) delete spec.conversion.webhook;
+  const service = webhook?.clientConfig?.service;
   if (service) service.port ??= 443;
   recordStorage(draft, true);
 }

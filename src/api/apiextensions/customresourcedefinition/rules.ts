@@ -21,6 +21,8 @@ interface Place {
   /** The list around in which an item's old value cannot be told. */
   loose: Path | undefined;
   times: Times;
+  /** Where schemas are wrong: what rules at or around such a place mean is not asked. */
+  wrong: readonly string[];
 }
 
 function validateRule(
@@ -44,14 +46,18 @@ function validateRule(
   }
 }
 
+/** Whether a failure stands at the path or below it. */
+const isWithin = (path: string, field: string): boolean =>
+  field.startsWith(path) && (field.length === path.length || field[path.length] === '.' || field[path.length] === '[');
+
 function visit(report: Report, costs: RuleCosts, place: Place, source: JSONSchemaProps, tree: RuleTree | undefined): void {
   if (!tree) return;
-  const { path, loose } = place;
+  const { path, loose, wrong } = place;
   const others = otherEntries(source);
   const items = schemaItems(source);
   const times = timesInside(place.times, source);
   const below = (at: Path, inner: JSONSchemaProps, of: RuleTree | undefined, own = loose): void =>
-    visit(report, costs, { path: at, loose: own, times }, inner, of);
+    visit(report, costs, { path: at, loose: own, times, wrong }, inner, of);
   if (others) below(path.child('additionalProperties'), others, tree.others);
   for (const name of Object.keys(source.properties ?? {}).sort()) {
     const property = source.properties?.[name];
@@ -62,13 +68,19 @@ function visit(report: Report, costs: RuleCosts, place: Place, source: JSONSchem
     const isKeyed = source['x-kubernetes-list-type'] === 'map';
     below(path.child('items'), items, tree.items, isKeyed ? loose : (loose ?? path));
   }
+  if (wrong.length > 0 && tree.rules.length > 0 && wrong.some((field) => isWithin(path.toString(), field))) return;
   tree.rules.forEach((rule, index) =>
     validateRule(report, costs, rule, tree, { ...place, path: path.child('x-kubernetes-validations').index(index) }),
   );
 }
 
-/** `isStored`: the schema of this version has not changed. `work` pays for compiling. */
-export function validateRules(report: Report, path: Path, schema: JSONSchemaProps, work: Work, isStored: boolean): void {
+/** `isStored`: the schema of this version has not changed. `work` pays for compiling. `wrong`: where schemas are. */
+export function validateRules(
+  report: Report,
+  path: Path,
+  schema: JSONSchemaProps,
+  { work, isStored, wrong }: { work: Work; isStored: boolean; wrong: readonly string[] },
+): void {
   const costs = new RuleCosts(report, isStored);
   let tree: RuleTree | undefined;
   try {
@@ -77,6 +89,6 @@ export function validateRules(report: Report, path: Path, schema: JSONSchemaProp
     if (!(error instanceof WorkError)) throw error;
     return report.forbidden(path, 'x-kubernetes-validations of the entire OpenAPIv3 schema take too much work to compile');
   }
-  visit(report, costs, { path, loose: undefined, times: 1 }, schema, tree);
+  visit(report, costs, { path, loose: undefined, times: 1, wrong }, schema, tree);
   costs.total(path);
 }

@@ -138,8 +138,10 @@ function validateValidation({ report, work, stored }: Run, at: Path, { version, 
     report.add(errors);
     if (errors.length === 0) validateDefaults(report, schemaPath, schema);
   }
+  const known = report.count;
   validateSchema(report, schemaPath, schema, {}, true);
-  if (unsupported === undefined) validateRules(report, schemaPath, schema, work, stored.has(version));
+  const wrong = report.errors.slice(known).map(({ field }) => field);
+  if (unsupported === undefined) validateRules(report, schemaPath, schema, { work, isStored: stored.has(version), wrong });
   if (unsupported !== undefined && report.count === before) report.invalid(schemaPath, '', unsupported);
 }
 

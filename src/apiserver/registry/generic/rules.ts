@@ -44,13 +44,11 @@ export function beforeCreate(context: WriteContext, draft: UnknownObject, proble
   setGenerationOnCreate(resource, draft);
   definition.prepareForCreate?.(draft, rules);
   const { validateName, validatesMetadata = true } = definition;
-  refuse(resource, draft, [
-    ...problems,
-    ...(validatesMetadata
-      ? validateObjectMeta(draft.metadata, resource.namespaced, validateName ?? nameIsDNSSubdomain, metadataPath)
-      : []),
-    ...(definition.validate?.(draft, rules) ?? []),
-  ]);
+  const metadataErrors = validatesMetadata
+    ? validateObjectMeta(draft.metadata, resource.namespaced, validateName ?? nameIsDNSSubdomain, metadataPath)
+    : [];
+  const errors = definition.validate?.(draft, { ...rules, metadataErrors }) ?? [];
+  refuse(resource, draft, [...problems, ...metadataErrors, ...errors]);
   // The usual rule allows less than what holds for every name: only after another one there is something left to see.
   if (validateName || !validatesMetadata)
     refuse(resource, draft, validateObjectMeta(draft.metadata, resource.namespaced, pathSegment, metadataPath));
@@ -78,12 +76,12 @@ export function beforeUpdate(context: WriteContext, { door, draft, live, problem
   strategy.prepareForUpdate?.(draft, old, rules);
   setGenerationOnUpdate(resource, draft, old);
   keepSystemFields(draft, old);
-  refuse(resource, draft, [
+  const metadataErrors = [
     ...validateObjectMeta(draft.metadata, resource.namespaced, pathSegment, metadataPath),
     ...validateObjectMetaUpdate(draft.metadata, old.metadata, metadataPath),
-    ...problems,
-    ...(strategy.validateUpdate?.(draft, old, rules) ?? []),
-  ]);
+  ];
+  const errors = strategy.validateUpdate?.(draft, old, { ...rules, metadataErrors }) ?? [];
+  refuse(resource, draft, [...metadataErrors, ...problems, ...errors]);
   for (const warning of strategy.warnings?.(draft, old) ?? []) context.request.notes.warn(warning);
 }
 
