@@ -1,23 +1,22 @@
 // What one tenant can do to others in a cluster of simulated nodes that is never at rest: tenants who mean no harm read, write and scale Deployments up and
 // down, first alone and then while another tenant attacks with all that its rights allow (bench/churn/attacker.mjs). Each minute it prints their waits and
-// the memory of the cluster, in the end whether waits stayed within twice of without, memory was flat, every acknowledged write is there, and the process
-// is the one that was started. Needs a build; the cluster has a data directory of its own, which is removed.
+// the memory of the cluster, in the end all of it by phase and by attack, and whether waits stayed within twice of without, memory was flat, every
+// acknowledged write is there, and the processes are those that were started. The cluster has a folder of its own, which is removed. Ours needs a build.
 //
-//   node bench/churn.mjs [--minutes 60] [--nodes 1000] [--tenants 5] [--replicas 20]
+//   node bench/churn.mjs [--minutes 60] [--nodes 1000] [--tenants 5] [--replicas 20] [--except REGEX] [--upstream DIR [--memory-mb 8000]]
 //
-// A fifth of the minutes is without the attack.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// A fifth of the minutes is without the attack. --except: attacks that are left out, by name.
+// --upstream: the same on an etcd and upstream's programs, which are in DIR (test/interop/upstream/build.sh), with the flags that kubeadm gives them and
+// KWOK for nodes, which is built from its module and kept in DIR. What ends is started again as a kubelet does. One attack would take all memory of the
+// machine there: each process but the etcd has --memory-mb of address space.
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { parse } from 'yaml';
-import { Agent, request } from 'node:https';
 import { pause } from './churn/client.mjs';
-import { residentMb } from './lib/process.mjs';
-import { root } from './lib/servers.mjs';
+import { isBroken, startOurs, startUpstream } from './churn/clusters.mjs';
+import { byAttack, head, line, memoryLines, summary } from './churn/report.mjs';
+import { watchUsage } from './churn/usage.mjs';
+import { workshop } from './lib/servers.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -25,92 +24,41 @@ const { values } = parseArgs({
     nodes: { type: 'string', default: '1000' },
     tenants: { type: 'string', default: '5' },
     replicas: { type: 'string', default: '20' },
+    except: { type: 'string', default: '' },
+    upstream: { type: 'string' },
+    'memory-mb': { type: 'string', default: '8000' },
   },
 });
 const totalMs = Number(values.minutes) * 60_000;
 const calmMs = totalMs / 5;
 const printMs = Math.min(60_000, calmMs / 2);
 
-const home = mkdtempSync(join(tmpdir(), 'sagong-churn-'));
-const dataDir = join(home, 'cluster');
-const port = await new Promise((done) => {
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const { port: free } = server.address();
-    server.close(() => done(free));
-  });
-});
-const args = [
-  'up',
-  '--data-dir',
-  dataDir,
-  '--port',
-  String(port),
-  '--nodes',
-  values.nodes,
-  '--runtime',
-  'simulated',
-  '--no-kubeconfig',
-];
-const child = spawn(process.execPath, [join(root, 'bin', 'sagong.mjs'), ...args], {
-  stdio: ['ignore', 'ignore', 'inherit'],
-  env: { ...process.env, HOME: home },
-});
-let exited;
-child.once('exit', (code, signal) => (exited = signal ?? code));
-
-let agent;
-function adminAgent() {
-  const config = parse(readFileSync(join(dataDir, 'kubeconfig'), 'utf8'));
-  const pem = (text) => Buffer.from(text, 'base64');
-  const { user } = config.users[0];
-  const ca = pem(config.clusters[0].cluster['certificate-authority-data']);
-  return new Agent({ keepAlive: true, ca, cert: pem(user['client-certificate-data']), key: pem(user['client-key-data']) });
-}
-const admin = (method, path, body) =>
-  new Promise((done, failed) => {
-    agent ??= adminAgent();
-    const headers = { 'content-type': 'application/json' };
-    const sent = request({ agent, host: '127.0.0.1', port, path, method, headers }, (response) => {
-      let text = '';
-      response.on('data', (chunk) => (text += chunk));
-      response.on('end', () => done({ status: response.statusCode, value: text.startsWith('{') ? JSON.parse(text) : text }));
-    });
-    sent.on('error', failed);
-    sent.end(body && JSON.stringify(body));
-  });
-async function until(what, attempt) {
-  for (let tries = 0; tries < 600 && exited === undefined; tries++) {
-    if (await attempt().catch(() => false)) return;
-    await pause(500);
-  }
-  throw new Error(`${what}: not in time${exited === undefined ? '' : `, the cluster ended with ${exited}`}`);
-}
-async function make(path, body) {
+async function make({ admin }, path, body) {
   const { status, value } = await admin('POST', path, body);
   if (status > 299) throw new Error(`${path}: ${value.message ?? value}`);
   return value;
 }
 
 /** A namespace, and the token of an account that may do there what the ClusterRole `admin` may. */
-async function account(namespace) {
-  await make('/api/v1/namespaces', { metadata: { name: namespace } });
+async function account(cluster, namespace) {
+  await make(cluster, '/api/v1/namespaces', { metadata: { name: namespace } });
   const core = `/api/v1/namespaces/${namespace}`;
-  await make(`${core}/serviceaccounts`, { metadata: { name: 'tenant' } });
-  await make(`/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
+  await make(cluster, `${core}/serviceaccounts`, { metadata: { name: 'tenant' } });
+  await make(cluster, `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
     metadata: { name: 'tenant' },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' },
     subjects: [{ kind: 'ServiceAccount', name: 'tenant', namespace }],
   });
   const spec = { expirationSeconds: Math.ceil(totalMs / 1000) + 7_200 };
-  const { status } = await make(`${core}/serviceaccounts/tenant/token`, { spec });
-  return { namespace, port, token: status.token };
+  const { status } = await make(cluster, `${core}/serviceaccounts/tenant/token`, { spec });
+  return { namespace, port: cluster.port, token: status.token };
 }
 
-async function tenant(at) {
-  const data = await account(`tenant-${at}`);
+async function tenant(cluster, at) {
+  const data = await account(cluster, `tenant-${at}`);
   const labels = { app: 'web' };
-  await make(`/api/v1/namespaces/${data.namespace}/configmaps`, { metadata: { name: 'own' }, data: { at: '0' } });
-  await make(`/apis/apps/v1/namespaces/${data.namespace}/deployments`, {
+  await make(cluster, `/api/v1/namespaces/${data.namespace}/configmaps`, { metadata: { name: 'own' }, data: { at: '0' } });
+  await make(cluster, `/apis/apps/v1/namespaces/${data.namespace}/deployments`, {
     metadata: { name: 'web' },
     spec: {
       replicas: 1,
@@ -127,28 +75,27 @@ const ask = (worker, what) =>
     worker.once('message', done);
     worker.postMessage(what);
   });
-const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
-const phases = { calm: { waits: [], memory: [] }, attack: { waits: [], memory: [] } };
-let [refused, unanswered] = [0, 0];
-/** One line of what tenants have seen since the last one. */
-async function look(workers, phase, attacks) {
-  const answers = await Promise.all(workers.map((worker) => ask(worker, 'look')));
-  const waits = answers.flatMap((one) => one.waits).sort((a, b) => a - b);
-  for (const one of answers) [refused, unanswered] = [refused + one.refused, unanswered + one.unanswered];
-  const memory = exited === undefined ? residentMb(child.pid) : 0;
-  for (const wait of waits) phases[phase].waits.push(wait);
-  phases[phase].memory.push(memory);
-  const ms = [0.5, 0.99, 1].map((share) => quantile(waits, share).toFixed(0).padStart(6)).join(' ');
-  console.log(
-    `${phase.padEnd(6)} p50, p99, longest ms ${ms}  requests ${waits.length}  memory ${memory.toFixed(0)} MB  ${attacks.join(', ')}`,
-  );
-}
-async function follow(workers, phase, lastsMs, attacks = []) {
+const phases = { calm: { requests: [], scalings: [], usage: [] }, attack: { requests: [], scalings: [], usage: [] } };
+/** Attacks as the attacker tells of them, by when they began. */
+const attacks = new Map();
+/** One line for what tenants have seen since the last one, for as long as a phase lasts. */
+async function follow(cluster, workers, usage, phase, lastsMs) {
   const endMs = performance.now() + lastsMs;
-  while (performance.now() < endMs && exited === undefined) {
+  const told = new Set();
+  while (performance.now() < endMs && !isBroken(cluster)) {
     await pause(Math.min(printMs, endMs - performance.now()));
-    await look(workers, phase, attacks.splice(0));
+    const seen = await Promise.all(workers.map((worker) => ask(worker, 'look')));
+    const [requests, scalings] = ['requests', 'scalings'].map((what) => seen.flatMap((one) => one[what]));
+    const used = usage.take();
+    for (const one of requests) phases[phase].requests.push(one);
+    phases[phase].scalings.push(...scalings);
+    phases[phase].usage.push(used);
+    const begun = [...attacks.values()].filter((attack) => !told.has(attack.beganMs));
+    for (const { beganMs } of begun) told.add(beganMs);
+    console.log(
+      line(phase, { requests, scalings }, `${used.most.all.toFixed(0)} MB  ${begun.map(({ name }) => name).join(', ')}`),
+    );
   }
 }
 
@@ -157,54 +104,65 @@ const verdict = (good, text) => {
   failed ||= !good;
   console.log(`${good ? 'ok  ' : 'FAIL'}  ${text}`);
 };
-try {
-  await until('the cluster', async () => (await admin('GET', '/readyz')).status === 200);
-  await until(
-    'its nodes',
-    async () => (await admin('GET', '/api/v1/nodes?limit=1')).value.metadata.remainingItemCount + 1 >= Number(values.nodes),
-  );
-  const pid = child.pid;
-  const workers = await Promise.all(Array.from({ length: Number(values.tenants) }, (_, at) => tenant(at)));
+function printFigures(cluster, halves, endMs) {
+  const { calm, attack } = phases;
+  const inOrder = [...attacks.values()].sort((a, b) => a.beganMs - b.beganMs);
+  const lines = [head, line('calm', calm), line('attack', attack), ...byAttack(inOrder, attack, endMs)];
+  const columns = { calm: calm.usage, 'attack, 1st half': halves[0], '2nd half': halves[1] };
+  console.log(`\n${[...lines, '', ...memoryLines(columns, cluster.members)].join('\n')}\n`);
+}
+function judge(cluster, halves, kept) {
+  const [without, during] = [summary(phases.calm.requests), summary(phases.attack.requests)];
+  const [before, after] = [without.p99, during.p99].map((ms) => ms.toFixed(0));
+  verdict(during.p99 <= 2 * without.p99, `p99 of tenants: ${before} ms without the attack, ${after} ms with it`);
+  const [first, second] = halves.map((half) => Math.max(...half.map(({ most }) => most.all)));
+  const [most, later] = [first, second].map((mb) => mb.toFixed(0));
+  verdict(second <= first * 1.1, `memory: at most ${most} MB in the first half of the attack, ${later} MB in the second`);
+  const isKept = kept.every(({ acknowledged, stored }) => stored >= acknowledged);
+  verdict(isKept, `acknowledged writes are stored: ${JSON.stringify(kept)}`);
+  const restarts = cluster.members.reduce((sum, member) => sum + member.restarts, 0);
+  verdict(!isBroken(cluster) && restarts === 0, 'the processes are those that were started');
+  const [refused, unanswered] = [without.refused + during.refused, without.unanswered + during.unanswered];
+  verdict(refused + unanswered === 0, `${refused} requests of tenants were refused, ${unanswered} not answered`);
+}
+
+async function run(cluster) {
+  const workers = await Promise.all(Array.from({ length: Number(values.tenants) }, (_, at) => tenant(cluster, at)));
+  const harmful = await account(cluster, 'attacker');
   await pause(10_000);
   await Promise.all(workers.map((worker) => ask(worker, 'look')));
-  await follow(workers, 'calm', calmMs);
-  const attacks = [];
+  const usage = watchUsage(cluster.members);
+  usage.take();
+  console.log(head);
+  await follow(cluster, workers, usage, 'calm', calmMs);
   const harm = new Worker(new URL('./churn/attacker.mjs', import.meta.url), {
-    workerData: { ...(await account('attacker')), eachMs: Math.min(30_000, totalMs / 40) },
+    workerData: { ...harmful, eachMs: Math.min(30_000, totalMs / 40), except: values.except },
   });
-  harm.on('message', (name) => attacks.push(name));
-  await follow(workers, 'attack', totalMs - calmMs, attacks);
+  harm.on('message', (attack) => attack.name && attacks.set(attack.beganMs, attack));
+  await follow(cluster, workers, usage, 'attack', totalMs - calmMs);
+  const endMs = Date.now();
+  await ask(harm, 'tell');
   await harm.terminate();
+  usage.end();
   const kept = await Promise.all(workers.map((worker) => ask(worker, 'stop')));
-  const p99 = Object.values(phases).map(({ waits }) =>
-    quantile(
-      waits.toSorted((a, b) => a - b),
-      0.99,
-    ),
+  const half = phases.attack.usage.length >> 1;
+  const halves = [phases.attack.usage.slice(0, half), phases.attack.usage.slice(half)];
+  printFigures(cluster, halves, endMs);
+  judge(cluster, halves, kept);
+}
+
+const place = workshop();
+try {
+  const nodes = Number(values.nodes);
+  const { upstream, 'memory-mb': memoryMb } = values;
+  await run(
+    upstream === undefined
+      ? await startOurs(place, nodes)
+      : await startUpstream(place, nodes, resolve(upstream), Number(memoryMb)),
   );
-  verdict(p99[1] <= 2 * p99[0], `p99 of tenants: ${p99[0].toFixed(0)} ms without the attack, ${p99[1].toFixed(0)} ms with it`);
-  const half = phases.attack.memory.length >> 1;
-  const [first, second] = [phases.attack.memory.slice(0, half), phases.attack.memory.slice(half)].map((all) => Math.max(...all));
-  verdict(
-    second <= first * 1.1,
-    `memory: at most ${first.toFixed(0)} MB in the first half of the attack, ${second.toFixed(0)} MB in the second`,
-  );
-  verdict(
-    kept.every(({ acknowledged, stored }) => stored >= acknowledged),
-    `acknowledged writes are stored: ${JSON.stringify(kept)}`,
-  );
-  verdict(exited === undefined && child.pid === pid, 'the process is the one that was started');
-  verdict(refused + unanswered === 0, `${refused} requests of tenants were refused, ${unanswered} not answered`);
 } catch (error) {
   verdict(false, error.stack);
 } finally {
-  if (exited === undefined) {
-    const gone = new Promise((done) => child.once('exit', done));
-    child.kill('SIGTERM');
-    const late = setTimeout(() => child.kill('SIGKILL'), 30_000);
-    await gone;
-    clearTimeout(late);
-  }
-  rmSync(home, { recursive: true, force: true });
+  await place.end();
 }
 process.exit(failed ? 1 : 0);

@@ -17,7 +17,7 @@ const patienceMs = 120_000;
 
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-async function freePort() {
+export async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address();
@@ -32,14 +32,16 @@ export function workshop(env = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'sagong-bench-'));
   const children = [];
   const place = {
+    over: false,
     path: (name) => join(dir, name),
-    run(command, args) {
+    run(command, args, stdio = 'ignore') {
       const seen = { ...process.env, NODE_ENV: 'production', ...env };
-      const child = spawn(command, args, { cwd: dir, stdio: 'ignore', env: seen });
+      const child = spawn(command, args, { cwd: dir, stdio, env: seen });
       children.push(child);
       return child;
     },
     async end() {
+      place.over = true;
       places.delete(place);
       for (const child of children.reverse()) {
         if (child.exitCode !== null || child.signalCode !== null) continue;

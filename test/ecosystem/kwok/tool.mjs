@@ -1,8 +1,6 @@
 // KWOK's controller, as itself, on a cluster without nodes: it makes nodes ready and pods running, with the rights and by the stages of its own manifests.
-import { join } from 'node:path';
-import { freePort } from '../lib/ports.mjs';
+import { kwokFlags, kwokProgram, setUpKwok, version } from '../lib/kwok.mjs';
 
-const version = 'v0.8.0';
 const nodes = 20;
 const pods = 200;
 
@@ -36,14 +34,9 @@ const controller = {
   what: `controller by stages of the cluster: ${nodes} nodes with leases, ${pods} pods, a Job, and all gone again`,
   version,
   async run({ goModule, goProgram, kubectl, apply, start, eventually, kubeconfigOf }) {
-    const program = await goProgram({ module: 'sigs.k8s.io/kwok', version, path: './cmd/kwok', name: 'kwok' });
-    const manifests = join(await goModule(`sigs.k8s.io/kwok@${version}`), 'kustomize');
-    for (const folder of ['crd', 'rbac']) await kubectl('apply', '--server-side', '-n', 'kube-system', '-k', join(manifests, folder));
-    await kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s');
-    await kubectl('apply', '-k', join(manifests, 'stage/fast'));
-    const kubeconfig = await kubeconfigOf('kube-system', 'kwok-controller');
-    const settings = ['--manage-all-nodes', '--node-ip=127.0.0.1', '--node-lease-duration-seconds=40', '--enable-crds=Stage'];
-    const kwok = start('kwok', program, [`--kubeconfig=${kubeconfig}`, `--server-address=127.0.0.1:${await freePort()}`, ...settings]);
+    const program = await goProgram(kwokProgram);
+    await setUpKwok({ goModule, kubectl });
+    const kwok = start('kwok', program, await kwokFlags(kubeconfigOf));
     await apply(Array.from({ length: nodes }, nodeOf).join('---\n'));
     await kubectl('wait', '--for=condition=Ready', 'node', '-l', 'type=kwok', '--timeout=120s');
     await apply(workloads);

@@ -15,7 +15,7 @@ const flagsOf = {
 };
 
 /** Writes a kubeconfig with the rights of a service account, and answers its path. */
-const accountOf = (work, kubectl) => async (namespace, account) => {
+export const accountOf = (work, kubectl) => async (namespace, account) => {
   const config = JSON.parse(await kubectl('config', 'view', '--raw', '--flatten', '--minify', '-o', 'json'));
   const token = (await kubectl('create', 'token', account, '-n', namespace, '--duration=2h')).trim();
   for (const one of config.users) one.user = { token };
