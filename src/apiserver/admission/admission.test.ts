@@ -70,6 +70,17 @@ test('the selection is checked and ordered', () => {
   expect(names).not.toContain('Priority');
 });
 
+test('what runs by default is what runs upstream: a plugin of our own that is on by default is named here, with a reason', () => {
+  // DefaultOffAdmissionPlugins of pkg/kubeapiserver/options/plugins.go has all others.
+  const upstream =
+    'NamespaceLifecycle LimitRanger ServiceAccount TaintNodesByCondition PodSecurity Priority DefaultTolerationSeconds DefaultStorageClass ' +
+    'StorageObjectInUseProtection PodGroupProtection PersistentVolumeClaimResize RuntimeClass CertificateApproval CertificateSigning ' +
+    'ClusterTrustBundleAttest CertificateSubjectRestriction DefaultIngressClass PodTopologyLabels PodGroupWorkloadExists ' +
+    'NodeDeclaredFeatureValidator JobValidation PodResizeValidator MutatingAdmissionPolicy MutatingAdmissionWebhook ' +
+    'ValidatingAdmissionPolicy ValidatingAdmissionWebhook ResourceQuota';
+  expect(enabledPlugins({})).toEqual(upstream.split(' '));
+});
+
 test('a pod is completed', async () => {
   const { spec } = await setUp().admit('CREATE', 'pods', pod());
   expect(spec).toMatchObject({
