@@ -34,7 +34,7 @@ const components = once(() => ({
   Address: address(),
   LoadBalancer: loadBalancer(),
   DnsZone: dnsZone(),
-  Faults: faults,
+  Faults: faults(),
   AuditEvent: auditEvent(),
   Error: errorBody,
 }));

@@ -66,7 +66,7 @@ export async function startMemoryCloud(
     get faults() {
       return service.gate.faults;
     },
-    setFaults: (faults) => service.setFaults(faultsSchema.parse(faults)),
+    setFaults: (faults) => service.setFaults(faultsSchema().parse(faults)),
     client: (account = customer) => cloudClientOver(directCalls({ ...deps, service }, account), () => {}),
     calls: () => service.audit.list(undefined, { limit: auditEventsListed }),
     async close() {
