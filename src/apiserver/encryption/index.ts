@@ -10,7 +10,7 @@ import { encryptStore, type EncryptedStore } from './encrypted-store.ts';
 import type { GroupResource } from './group-resource.ts';
 import { reloadHealthMs } from './limits.ts';
 import { reloadMetrics, transformationMetrics } from './metrics.ts';
-import { makeProviders, type ProviderDeps, type Providers } from './providers.ts';
+import type { ProviderDeps, Providers } from './providers.ts';
 
 export type { EncryptedStore } from './encrypted-store.ts';
 export type { GroupResource } from './group-resource.ts';
@@ -79,6 +79,8 @@ export async function openEncryption({ path, reload }: EncryptionOptions, deps: 
     for (const plugin of providers.plugins) plugin.close();
   };
   const providerDeps: ProviderDeps = { ...deps, observe: transformationMetrics(metrics), onRecovered: recovered };
+  // With the providers comes the gRPC runtime, which a server without this configuration does not load.
+  const { makeProviders } = await import('./providers.ts');
   const load = async (source: ConfigurationSource): Promise<Providers> =>
     makeProviders(parseEncryptionConfiguration(source, path, reload), providerDeps);
 
