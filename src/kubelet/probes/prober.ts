@@ -3,7 +3,6 @@ import type { Container, Pod, Probe } from '#api/core/v1';
 import { probeOutputBytesMax } from '../limits.ts';
 import type { PodRuntime } from '../container/runtime.ts';
 import type { Clock } from '#utils';
-import { grpcCheck } from './grpc.ts';
 import { httpGet, httpTarget } from './http.ts';
 import { probePort } from './ports.ts';
 import { tcpConnect } from './tcp.ts';
@@ -69,6 +68,8 @@ export const createProber =
         return await attempt(tcpConnect(host || podIP, probePort(port, container), timeoutMs));
       }
       if (probe.grpc) {
+        // With the check comes the gRPC runtime, which few pods need.
+        const { grpcCheck } = await import('./grpc.ts');
         const limit = { timeoutMs, deadlineMs: clock.now() + timeoutMs };
         return await attempt(grpcCheck(podIP, probe.grpc.port, probe.grpc.service ?? '', limit));
       }
