@@ -1,5 +1,6 @@
-// The plugins that are built: one import and one entry per folder. One that is on by default upstream and absent here has nothing to do in this
-// server: its kinds are not served by default (PodGroupProtection, PodGroupWorkloadExists, JobValidation, ClusterTrustBundleAttest).
+// The plugins that are built: one import and one entry per folder. Of those that are on by default upstream five are absent here. Four have nothing to do in
+// this server, as their kinds are not served by default (PodGroupProtection, PodGroupWorkloadExists, JobValidation, ClusterTrustBundleAttest); what
+// NodeDeclaredFeatureValidator compares, no node here declares (docs/status.md).
 import type { PluginDefinition } from '../plugin.ts';
 import { plugin as alwaysAdmit } from './always-admit/index.ts';
 import { plugin as alwaysDeny } from './always-deny/index.ts';
