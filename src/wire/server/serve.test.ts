@@ -268,6 +268,14 @@ test('server names choose certificates, and certificates can be replaced', async
   expect(await subjectFor('localhost')).toBe('renewed');
 });
 
+test('a certificate that cannot be used is refused before anything listens', async () => {
+  const taken = await start({ onRequest: echo, tls: serverTls });
+  // Who came as far as to listen there would be told that the address is in use.
+  const broken = serve({ onRequest: echo, tls: { cert: 'broken', key: 'broken' }, listen: { port: taken.port } });
+  await expect(broken).rejects.toThrow(/PEM|no start line/);
+  await expect(serve({ onRequest: echo, tls: { ...serverTls, key: issue('other').key } })).rejects.toThrow('key values mismatch');
+});
+
 test('close ends idle connections at once and cuts running ones off after the grace', async () => {
   const onRequest = ({ path }: WireRequest, response: WireResponse): void => {
     response.head(200);

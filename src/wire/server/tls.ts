@@ -26,7 +26,7 @@ export const assertServable = (tls: ServerTls): void => void createSecureContext
 export type SniCallback = (serverName: string, done: (error: Error | null, context?: SecureContext) => void) => void;
 
 export interface ServerContexts {
-  /** For `createSecureServer` and `setSecureContext`. */
+  /** For `createSecureServer` and `setSecureContext`, which throw where nothing can be served with them. */
   defaults(): SecureContextOptions;
   sniCallback: SniCallback;
   /** Validates first: throws and keeps the old ones when the new are unusable. */
@@ -38,7 +38,6 @@ export interface ServerContexts {
 export function serverContexts(initial: ServerTls): ServerContexts {
   let current = initial;
   let bySource = new Map<ServingCertificate, SecureContext>();
-  assertServable(initial);
   const contextFor = (chosen: ServingCertificate): SecureContext => {
     let context = bySource.get(chosen);
     if (context === undefined) {
