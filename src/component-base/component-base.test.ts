@@ -79,6 +79,7 @@ test('health answers read as upstream’s', async () => {
   expect(await routeHealth('/healthz/ping', routes)).toMatchObject({ status: 200, body: 'ok' });
   expect(await routeHealth('/healthz/etcd', routes)).toMatchObject({ status: 500, body: 'internal server error: down\n' });
   expect(await routeHealth('/livez/etcd', routes)).toMatchObject({ status: 404 });
+  expect(await routeHealth('/healthz/', routes)).toMatchObject({ status: 404 });
   expect((await routeHealth('/livez?verbose', routes))?.body).toBe('[+]ping ok\nlivez check passed\n');
   for (const path of ['/readyz', '/healthzz', '/api']) expect(routeHealth(path, routes)).toBeUndefined();
 });

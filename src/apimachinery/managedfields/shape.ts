@@ -59,6 +59,8 @@ const scalars: Partial<Record<FieldSchema['type'], Shape>> = {
   float: { scalar: 'numeric' },
   double: { scalar: 'numeric' },
   anyScalar: { scalar: 'untyped' },
+  intOrString: { scalar: 'untyped' },
+  quantity: { scalar: 'untyped' },
   time: { scalar: 'untyped' },
   microTime: { scalar: 'untyped' },
   rawExtension: untypedAtomic,

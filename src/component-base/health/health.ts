@@ -91,5 +91,7 @@ export function routeHealth(
   const list = endpoint && checks[endpoint];
   if (!endpoint || !list) return undefined;
   const name = match?.[2];
-  return name ? answerHealthCheck(list, name) : answerHealth(endpoint, list, new URLSearchParams(match?.[3] ?? ''));
+  // A slash at the end asks for a check without a name, which no list has.
+  if (name !== undefined) return answerHealthCheck(list, name);
+  return answerHealth(endpoint, list, new URLSearchParams(match?.[3] ?? ''));
 }

@@ -67,7 +67,7 @@ describe('structured', () => {
 
 test.each([
   'application/json',
-  'application/yaml',
+  'application/json, application/yaml',
   'application/vnd.kubernetes.protobuf',
   form('Statusz', 'v1beta1'),
   form('Flagz', 'v1'),
@@ -86,4 +86,10 @@ test('without flags there is no /flagz, and other paths are nobody’s', async (
   expect(await routeZpage({ ...request, target: '/flagz' }, { ...pages, flags: undefined })).toBeUndefined();
   expect(await ask('/flagz/x')).toBeUndefined();
   expect(await ask('/statuszz')).toBeUndefined();
+});
+
+test('who asks for plain YAML is refused in YAML', async () => {
+  const answer = await ask('/flagz', 'image/png, application/yaml');
+  expect(answer).toMatchObject({ status: 406, type: 'application/yaml' });
+  expect(answer?.body).toContain('kind: Status\n');
 });

@@ -140,10 +140,13 @@ function statusText(component: string, status: Status): string {
   return `${header(component, 'statusz')}\n${lines.join('\n')}\n`;
 }
 
-/** Whoever asked for plain JSON as well gets it in one line; everybody else may be a person. */
+/** The refusal is in the first plain form that was asked for as well; JSON in one line then. Everybody else may be a person. */
 function refusal(accept: string): ZpageAnswer {
   const { status } = notAcceptable([...Object.values(structured), plain]);
-  const isJson = parseAccept(accept).some(({ type, parameters }) => matches(type, structured.json) && !parameters.has('as'));
+  const wanted = parseAccept(accept).filter(({ parameters }) => !parameters.has('as'));
+  const form = wanted.flatMap(({ type }) => Object.values(structured).find((known) => matches(type, known)) ?? [])[0];
+  if (form === structured.yaml) return { status: 406, type: form, body: formatYaml(status) };
+  const isJson = form === structured.json;
   const body = isJson ? `${JSON.stringify(status)}\n` : JSON.stringify(status, undefined, 2);
   return { status: 406, type: structured.json, body };
 }

@@ -1,8 +1,8 @@
 // Controller revisions (apps/v1; pkg/registry/apps/controllerrevision).
 import type { ControllerRevision } from '#api/apps/v1';
 import { type FieldError, root } from '#apimachinery/field';
+import { immutableError } from '#apimachinery/validation';
 import { controllerOf, parseApiVersion } from '#apimachinery/meta';
-import { immutable } from '../../common/immutable.ts';
 import { nonnegative } from '../../common/numbers.ts';
 import { age, columns } from '../../common/printing.ts';
 import { collect } from '../../common/report.ts';
@@ -34,7 +34,8 @@ export const controllerRevision = defineKind<ControllerRevision>({
   validateUpdate: (object, old) =>
     collect((report) => {
       nonnegative(report, root('revision'), object.revision);
-      immutable(report, dataPath, object.data, old.data);
+      // Upstream keeps the text, and compares that.
+      if (JSON.stringify(object.data) !== JSON.stringify(old.data)) report.invalid(dataPath, object.data ?? null, immutableError);
     }),
   printer: {
     columns: columns('Name', 'Controller', 'Revision', 'Age'),

@@ -57,6 +57,8 @@ export async function hookServer() {
   const server = createServer({ cert, key }, async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
+    // Who hung up before the body ended waits for no answer.
+    if (body === '') return response.writeHead(400).end();
     const [, side, name] = request.url.split('?')[0].split('/');
     const review = JSON.parse(body);
     reviews[side]?.push({ name, review });
