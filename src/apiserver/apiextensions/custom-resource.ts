@@ -81,7 +81,8 @@ function reader(
 ): NonNullable<ServedResource['read']> {
   const schemas = new Map(versions.map((version) => [version.name, schemaOf(version)]));
   const metadataOf = (given: unknown, strict: boolean): ReturnType<ReadMetadata> => {
-    const { object, strictErrors } = decode(builtin, metaType, given, { strict });
+    // Upstream writes metadata as a map before it reads them: the first failure is the first by name.
+    const { object, strictErrors } = decode(builtin, metaType, isObject(given) ? sortedMembers(given) : given, { strict });
     return { object: deepCopy(object), strictErrors };
   };
   return (value, strict, apiVersion = apiVersionOf(group, own), nulls = 'dropped') => {
@@ -101,6 +102,9 @@ function reader(
     return { object: object as UnknownObject, strictErrors: strict ? unknown : [] };
   };
 }
+
+const sortedMembers = (object: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 function doorsOf(
   table: SchemaTable,

@@ -128,6 +128,12 @@ describe('an object of another version than that of the path', () => {
       'Warn',
       'json: cannot unmarshal number 1e400 into Go value of type float64',
     ],
+    [
+      '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":true,"labels":{"a":1}}}',
+      'json',
+      'Warn',
+      'json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string',
+    ],
   ] as const)('of a custom kind: %s as %s, %s', async (text, encoding, validation, why) => {
     const raw = { bytes: Buffer.from(text), encoding };
     await expect(decodeBody(raw, custom as object as Parameters<typeof decodeBody>[1], validation)).rejects.toThrow(why);

@@ -14,6 +14,8 @@ const text = (value) =>
     .replace(/([rR]esource ?[vV]ersion:?) \d+/g, '$1 <version>')
     .replace(/(resourceVersion: ")\d+/g, '$1<version>')
     .replace(/(resourceVersion\\?":\\?")\d+/g, '$1<version>')
+    .replace(/(clusterIPs?\\+":\[?\\+")10\.96\.\d+\.\d+/g, '$1<address>')
+    .replace(/(odePort\\+":)\d+/g, '$1<port>')
     .replace(/^(IPAddress\S* ")?10\.96\.\d+\.\d+/, '$1<address>')
     .replace(/Key: \/registry\//g, 'Key: /')
     .replace(/(Too large resource version: \S+ current: )\d+/, '$1<version>')

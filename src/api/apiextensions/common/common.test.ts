@@ -15,6 +15,7 @@ import {
   validateEmbedded,
   validateLists,
   validateResource,
+  validateResourceStatus,
   validateValue,
 } from './index.ts';
 
@@ -266,6 +267,20 @@ describe('rules', () => {
     expect(validateResource(subject, object, { metadataErrors }).errors.map(errorText)).toEqual([unchecked]);
     expect(validateResource(subject, object).errors.map(errorText)).not.toContain(unchecked);
   });
+});
+
+test('the selector of a scale is a text, in the object and in its status', () => {
+  const scale = {
+    specReplicasPath: '.spec.replicas',
+    statusReplicasPath: '.status.replicas',
+    labelSelectorPath: '.status.selector',
+  };
+  const subject = { kind: 'A', apiVersion: 'g/v1', schema: {}, scale };
+  const object = { kind: 'A', apiVersion: 'g/v1', metadata: { name: 'a' }, status: { selector: {} } } as KubeObject;
+  const wanted =
+    '.status.selector: Invalid value: "": .status.selector accessor error: map[] is of the type map[string]interface {}, expected string';
+  expect(validateResource(subject, object).errors.map(errorText)).toEqual([wanted]);
+  expect(validateResourceStatus(subject, object, { old: object }).errors.map(errorText)).toEqual([wanted]);
 });
 
 test.each([

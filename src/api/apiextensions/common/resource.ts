@@ -60,6 +60,14 @@ export interface Validated {
   metadataErrors?: readonly FieldError[] | undefined;
 }
 
+function statusScaleErrors(object: unknown, scale: CustomResourceSubresourceScale | undefined): FieldError[] {
+  if (!scale) return [];
+  const { statusReplicasPath, labelSelectorPath } = scale;
+  const errors = replicaErrors(object, statusReplicasPath);
+  const problem = labelSelectorPath ? nestedField(object, labelSelectorPath, 'string').problem : undefined;
+  return problem && labelSelectorPath ? [...errors, invalid(root(labelSelectorPath), '', problem)] : errors;
+}
+
 /** What schemas cannot say of the parts of an object. `schemaErrors` come first. */
 function findings(
   schema: JSONSchemaProps,
@@ -91,9 +99,8 @@ export function validateResource(subject: ResourceSubject, object: KubeObject, k
       ? wrong
       : [
           ...validateValue(schema, object, '', old && { value: old }),
-          ...(scale
-            ? [...replicaErrors(object, scale.specReplicasPath), ...replicaErrors(object, scale.statusReplicasPath)]
-            : []),
+          ...(scale ? replicaErrors(object, scale.specReplicasPath) : []),
+          ...statusScaleErrors(object, scale),
         ];
   return findings(schema, errors, object, known);
 }
@@ -114,6 +121,6 @@ export function validateResourceStatus(
   if (status !== undefined && statusSchema) {
     errors.push(...validateValue(statusSchema, status, 'status', { value: asJson(old)['status'] }));
   }
-  if (scale) errors.push(...replicaErrors(object, scale.statusReplicasPath));
+  errors.push(...statusScaleErrors(object, scale));
   return findings(schema, errors, object, known);
 }
