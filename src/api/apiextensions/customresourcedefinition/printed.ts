@@ -134,6 +134,9 @@ const version = struct([
   ['SelectableFields', 'selectableFields', list(struct([['JSONPath', 'jsonPath', text]]))],
 ]);
 
+/** The schemas of a list's items, of which there may be several. */
+export const printedItems = (items: unknown): unknown => orList(items);
+
 /** `versions`: of a definition, without what they have in common. */
 export const printedVersions = (versions: readonly crd.CustomResourceDefinitionVersion[]): unknown =>
   versions.map((one) => version(one));

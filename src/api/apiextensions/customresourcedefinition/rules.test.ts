@@ -36,6 +36,20 @@ test('what rules mean is not asked where a schema is wrong at their place or bel
   ]);
 });
 
+test('of versions with one name only the first one is the stored one', () => {
+  const twice = definition({ type: 'object' });
+  twice.spec.versions.push({ ...(twice.spec.versions[0] ?? expect.fail('no version')) });
+  expect(validateDefinition(twice).map(errorText)).toContain(
+    'status.storedVersions: Invalid value: ["v1"]: must have the storage version v1',
+  );
+});
+
+test("several schemas of items print as in upstream's own form", () => {
+  const list = { type: 'array', items: [{}], 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['a'] };
+  const errors = validateDefinition(definition(list as JSONSchemaProps)).filter(({ detail }) => detail.includes('single schema'));
+  expect(errors.map(errorText)).toContainEqual(expect.stringContaining('{"Schema":null,"JSONSchemas":[{"ID":"",'));
+});
+
 test('a webhook that says nothing is none', () => {
   const draft = definition({ type: 'object' });
   draft.spec.conversion = { strategy: 'None', webhook: { conversionReviewVersions: [] } };

@@ -5,6 +5,7 @@ import type { Path } from '#apimachinery/field';
 import { own, repeats } from '#utils';
 import { isEmpty, isEmptyMap, type Report } from '../../common/report.ts';
 import { resolveFieldPath } from '../common/field-path.ts';
+import { printedItems } from './printed.ts';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
@@ -71,7 +72,11 @@ function validateMapList(report: Report, path: Path, schema: JSONSchemaProps): v
   if (keys.length === 0) report.required(keysPath, 'must not be empty if x-kubernetes-list-type is map');
   if (items === undefined) return report.required(path.child('items'), 'must have a schema if x-kubernetes-list-type is map');
   if (!isObject(items))
-    return report.invalid(path.child('items'), items, 'must only have a single schema if x-kubernetes-list-type is map');
+    return report.invalid(
+      path.child('items'),
+      printedItems(items),
+      'must only have a single schema if x-kubernetes-list-type is map',
+    );
   if (items.type !== 'object') {
     const detail = "must be object if parent array's x-kubernetes-list-type is map";
     return report.invalid(path.child('items', 'type'), items.type ?? '', detail);

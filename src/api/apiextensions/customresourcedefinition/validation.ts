@@ -285,8 +285,13 @@ function validateStatus(report: Report, { spec, status }: crd.CustomResourceDefi
   const stored = status?.storedVersions ?? [];
   if (stored.length === 0) return report.invalid(at, null, 'must have at least one stored version');
   const versions = spec?.versions ?? [];
-  for (const { name, storage } of versions)
-    if (storage && !stored.includes(name)) report.invalid(at, stored, `must have the storage version ${name}`);
+  const found = new Set<string>();
+  for (const { name, storage } of versions) {
+    // Of versions with one name only the first one finds its own.
+    const isStored = stored.includes(name) && !found.has(name);
+    if (storage && !isStored) report.invalid(at, stored, `must have the storage version ${name}`);
+    found.add(name);
+  }
   stored.forEach((name, index) => {
     if (versions.some((version) => version.name === name)) return;
     const detail = `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
