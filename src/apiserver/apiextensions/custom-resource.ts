@@ -91,8 +91,7 @@ function reader(
     const metadata = metadataOf(object['metadata'] ?? {}, strict);
     object['metadata'] = metadata.object;
     const schema = named.group === group ? (schemas.get(named.version) ?? {}) : undefined;
-    // What was applied was read by its schema before.
-    const inside = nulls === 'dropped' ? coerceEmbedded(schema, object, (given) => metadataOf(given, strict)) : [];
+    const inside = coerceEmbedded(schema, object, (given) => metadataOf(given, strict));
     const dropped = schema ? [...inside, ...prune(schema, object, true)].sort() : [];
     if (nulls === 'dropped') dropNulls(schema, object);
     const unknown = [

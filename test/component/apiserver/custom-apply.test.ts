@@ -94,3 +94,8 @@ it('an empty list is a change of the spec', async () => {
   const made = await apply({}, 'changed');
   expect((await apply({ list: [] }, 'changed')).metadata.generation).toBe((made.metadata.generation ?? 0) + 1);
 });
+
+it('metadata inside that are null are empty', async () => {
+  const { spec: made } = await apply({ embedded: { apiVersion: 'v1', kind: 'Pod', metadata: null } }, 'embedded');
+  expect(made).toEqual({ embedded: { apiVersion: 'v1', kind: 'Pod', metadata: {} } });
+});
