@@ -40,6 +40,8 @@ export const zeroBytes = 512 * 1024;
 export const frameBytesTarget = 256 * 1024;
 /** Bytes of requests in one write to the log, unless a single one is larger. */
 export const appendBytesMax = 1024 * 1024;
+/** Batches up to this size are encoded in memory that the log keeps: one write of `appendBytesMax` with the heads of its frames. */
+export const scratchBytesMax = 2 * 1024 * 1024;
 /** Bytes that the cleaner moves to the log's end at a time, before writers get their turn. */
 export const cleanBytesMax = 256 * 1024;
 /** The log may hold this times what is in use before its oldest file is cleaned. */

@@ -65,13 +65,16 @@ interface Preparation {
   unsafeNoFsync: boolean;
 }
 
+/** Shared by all files, and made when the first is: each would leave half a megabyte of garbage behind. */
+let zeros: Buffer | undefined;
+
 async function prepare(directory: string, { name, size, head, from, unsafeNoFsync }: Preparation): Promise<void> {
   const draft = join(directory, `.${name}.${randomBytes(6).toString('hex')}`);
   try {
     if (from !== undefined) await rename(join(directory, from), draft);
     const file = await openHandle(draft, from === undefined ? 'wx' : 'r+', 0o600);
     try {
-      const zeros = Buffer.alloc(Math.min(zeroBytes, size));
+      zeros ??= Buffer.alloc(zeroBytes);
       await file.write(head, 0, head.length, 0);
       if (unsafeNoFsync) await file.truncate(size);
       for (let at = head.length; at < size && !unsafeNoFsync; ) {

@@ -34,9 +34,14 @@ interface Plan extends Frame {
   records: LogRecord[];
 }
 
-export function encodeFrames(groups: readonly RecordGroup[], seed: number): EncodedFrames {
+/** `room` gives memory of so many bytes, whatever was in it before. */
+export function encodeFrames(
+  groups: readonly RecordGroup[],
+  seed: number,
+  room: (bytes: number) => Buffer = Buffer.allocUnsafeSlow,
+): EncodedFrames {
   const plans = planFrames(groups);
-  const bytes = Buffer.allocUnsafeSlow(plans.at(-1)?.end ?? 0);
+  const bytes = room(plans.at(-1)?.end ?? 0);
   for (const { start, end, records } of plans) {
     let at = start + frameHeadBytes;
     for (const record of records) at = encodeRecord(bytes, at, record, seed);

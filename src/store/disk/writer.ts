@@ -1,5 +1,6 @@
 // Writes frames to the newest file of the log, and goes on in the next one when it is full or has failed. One call at a time.
 import { RequestTooLargeError } from '../errors.ts';
+import { scratchBytesMax } from '../limits.ts';
 import type { Disk, DiskFile } from './disk.ts';
 import { type SegmentState, seedOf, segmentHeadBytes, segmentName } from './format.ts';
 import { type EncodedFrames, encodeFrames, encodeMark, type RecordGroup, sealFrames } from './frames.ts';
@@ -39,6 +40,8 @@ export class Writer {
   /** The newest segment may be opened and gone on with. */
   #resumable: boolean;
   #next: number;
+  /** What the last batch was encoded in: one write is over before the next begins. */
+  #scratch: Buffer = Buffer.alloc(0);
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -70,7 +73,7 @@ export class Writer {
    * next write begins a new file.
    */
   async write(groups: readonly RecordGroup[]): Promise<void> {
-    const encoded = encodeFrames(groups, this.#seed);
+    const encoded = encodeFrames(groups, this.#seed, this.#memory);
     await this.ready();
     if (encoded.bytes.length > this.room) await this.#rotate(false);
     let done = 0;
@@ -110,6 +113,13 @@ export class Writer {
     await this.#open?.file.close();
     this.#open = undefined;
   }
+
+  /** Memory for the next batch. A busy log would leave some megabytes of garbage behind each second, which V8 collects the whole heap for. */
+  readonly #memory = (bytes: number): Buffer => {
+    if (bytes > scratchBytesMax) return Buffer.allocUnsafeSlow(bytes);
+    if (bytes > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(Math.min(scratchBytesMax, bytes * 2));
+    return this.#scratch.subarray(0, bytes);
+  };
 
   /** Up to which frame, from `from` on, they fit into the file. */
   #fitting({ frames }: EncodedFrames, from: number): number {
