@@ -66,6 +66,18 @@ export function spliceVersion(stored: Uint8Array, offset: number, version: numbe
 }
 const newline = 0x0a;
 
+/** The text of what `spliceVersion` makes, without its newline. */
+export const splicedText = (stored: Buffer, offset: number, version: number): string =>
+  stored.toString('utf8', 0, offset) + versionText(version) + stored.toString('utf8', offset);
+
+/** A view of much more than it shows, as of a whole message of etcd, is copied: whoever keeps it would keep all of that. */
+export function ownBytes(bytes: Uint8Array): Buffer {
+  const isPart = bytes.buffer.byteLength > pooledBytes && bytes.byteLength * 2 < bytes.buffer.byteLength;
+  return isPart ? Buffer.from(bytes) : asBuffer(bytes);
+}
+/** Small buffers share memory of this size, which is not worth a copy. It is what the store reads its files into, too. */
+const pooledBytes = 64 * 1024;
+
 /** Whether `line` is what `spliceVersion` would make of the others. It makes no copy of them. */
 export function isSpliced(line: Buffer, stored: Buffer, offset: number, version: number): boolean {
   const insert = versionText(version);

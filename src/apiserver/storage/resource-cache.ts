@@ -3,9 +3,9 @@
 import { internalError } from '#apimachinery/errors';
 import type { KeyValue, StoreEvent } from '#store';
 import { keyParts } from './keys.ts';
-import { type DecodeStored, fromStored, StoredObject } from './stored-object.ts';
+import { type DecodeStored, fromStored, storedBytes, StoredObject } from './stored-object.ts';
 import { SortedEntries } from './sorted-entries.ts';
-import { asBuffer, spliceVersion, versionOffset } from './encoding.ts';
+import { asBuffer } from './encoding.ts';
 import type { UnknownObject } from '#apimachinery/meta';
 import { CacheEvent } from './event.ts';
 import { EventRing } from './event-ring.ts';
@@ -180,10 +180,9 @@ export class ResourceCache {
       if (kv.unreadable) throw kv.unreadable;
       if (this.#unreadable.size > 0) this.#unreadable.delete(kv.key);
       if (!object) return fromStored(at, kv.value, decode);
-      const offset = versionOffset(kv.value);
       object.metadata.resourceVersion = String(kv.modRevision);
       finish(object);
-      return new StoredObject(at, object, offset < 0 ? undefined : spliceVersion(kv.value, offset, kv.modRevision));
+      return new StoredObject(at, object, storedBytes(kv.value));
     } catch (error) {
       this.#unreadable.set(kv.key, error as Error);
       this.options.onBadValue(kv.key, error);

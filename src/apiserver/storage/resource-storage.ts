@@ -4,10 +4,10 @@ import { CompactedError, FutureRevisionError, type KeyValue, prefixEnd, type Sto
 import { sharedSubtreeLengthMax } from '../limits.ts';
 import type { ResourceCache } from './resource-cache.ts';
 import type { StoreFeed } from './store-feed.ts';
-import { canonical, isSpliced, spliceVersion, versionOffset } from './encoding.ts';
+import { canonical } from './encoding.ts';
 import { keepUnchanged } from './keep-unchanged.ts';
 import { objectKey } from './keys.ts';
-import { StoredObject } from './stored-object.ts';
+import { storedBytes, StoredObject } from './stored-object.ts';
 
 export interface ResourceStorageOptions {
   store: Store;
@@ -89,7 +89,7 @@ export class ResourceStorage {
     const { key } = live;
     const ready = this.#prepare(object);
     if (ready.value.length > sharedSubtreeLengthMax) keepUnchanged(ready.object, live.object);
-    if (isUnchanged(live, ready.value) && !this.isStale(key)) return live;
+    if (live.isStoredAs(ready.value) && !this.isStale(key)) return live;
     const leasing = this.#options.lease?.();
     const lease = leasing ? await leasing : 0;
     const txn = await this.#write('update', key, ready, (value) => ({
@@ -168,15 +168,10 @@ export class ResourceStorage {
     const cached = this.cache.get(key);
     if (cached?.revision === revision) return cached;
     const { namespace = '', name = '' } = ready.object.metadata;
-    const offset = versionOffset(ready.value);
     const object = Object.isFrozen(ready.object.metadata)
       ? ready.object
       : { ...ready.object, metadata: { ...ready.object.metadata, resourceVersion: String(revision) } };
-    return new StoredObject(
-      { key, namespace, name, revision },
-      object,
-      offset < 0 ? undefined : spliceVersion(ready.value, offset, revision),
-    );
+    return new StoredObject({ key, namespace, name, revision }, object, storedBytes(ready.value));
   }
 
   #conflict(txn: TxnResponse): WriteConflict {
@@ -188,12 +183,6 @@ export class ResourceStorage {
   #observe(operation: 'list' | 'create' | 'update' | 'delete', started: number): void {
     this.#options.observe?.(operation, (this.#options.monotonicMs() - started) / 1000);
   }
-}
-
-/** Whether `value` is what `live` was stored as. */
-function isUnchanged(live: StoredObject, value: Buffer): boolean {
-  const offset = versionOffset(value);
-  return offset >= 0 && isSpliced(live.line, value, offset, live.revision);
 }
 
 export const isHistoryGone = (error: unknown): boolean => error instanceof CompactedError;

@@ -6,7 +6,7 @@ import { builtinPrefix, customPrefix, keyParts, objectKey } from './keys.ts';
 import { createSubtreeSharer } from './share.ts';
 import { FieldIndex } from './field-index.ts';
 import { SortedEntries } from './sorted-entries.ts';
-import { encodeServed, fromStored, StoredObject } from './stored-object.ts';
+import { encodeServed, fromStored, storedBytes, StoredObject } from './stored-object.ts';
 
 const uid = '01234567-89ab-4cde-8f01-23456789abcd';
 const configMap = (name: string, more: object = {}): UnknownObject =>
@@ -91,6 +91,32 @@ describe('encoding', () => {
     const gone = entry.at(9);
     expect(gone.object.metadata.resourceVersion).toBe('9');
     expect(entry.object.metadata.resourceVersion).toBe('7');
+  });
+
+  it('holds the value that the store holds, and makes a line only for who asks', () => {
+    const stored = encodeStored(canonical(configMap('a', { data: { text: 'ä\u2028' } })));
+    const at = { key: '/registry/configmaps/ns/a', namespace: 'ns', name: 'a', revision: 7 };
+    const bytes = storedBytes(stored);
+    expect(bytes?.value.buffer).toBe(stored.buffer);
+    const entry = new StoredObject(at, undefined, bytes);
+    const other = Buffer.from(stored);
+    expect([entry.isStoredAs(other), entry.isStoredAs(Buffer.concat([other, other]))]).toEqual([true, false]);
+    const before = entry.object;
+    const { line } = entry;
+    expect(JSON.parse(line.toString())).toEqual(before);
+    entry.shrink();
+    expect(entry.line).not.toBe(line);
+    expect(entry.line.equals(line)).toBe(true);
+    expect(entry.object).toEqual(before);
+    expect(Object.keys(entry.object.metadata).slice(0, 4)).toEqual(['name', 'namespace', 'uid', 'resourceVersion']);
+  });
+
+  it('keeps no message of megabytes for the sake of one value in it', () => {
+    const stored = encodeStored(canonical(configMap('a')));
+    const message = Buffer.concat([stored, Buffer.alloc(1_000_000)]);
+    const kept = storedBytes(message.subarray(0, stored.length))?.value as Buffer;
+    expect(kept.equals(stored)).toBe(true);
+    expect(kept.buffer.byteLength).toBeLessThan(100_000);
   });
 });
 

@@ -1,7 +1,17 @@
 // One object as the apiserver holds it: frozen, with its encoded bytes and its revision (design: "Apiserver"). Either side is made from the
 // other when first needed, so that objects read at start are served without ever being parsed.
 import type { UnknownObject } from '#apimachinery/meta';
-import { canonical, encodeStored, itemOffset, lineOf, spliceVersion, versionOffset } from './encoding.ts';
+import {
+  canonical,
+  encodeStored,
+  isSpliced,
+  itemOffset,
+  lineOf,
+  ownBytes,
+  splicedText,
+  spliceVersion,
+  versionOffset,
+} from './encoding.ts';
 
 /** Turns stored bytes into an object: JSON, or protobuf written by an upstream apiserver. */
 export type DecodeStored = (bytes: Uint8Array) => UnknownObject;
@@ -9,42 +19,70 @@ export type DecodeStored = (bytes: Uint8Array) => UnknownObject;
 /** Forms made on demand and kept: other versions, protobuf, table rows. */
 export type FormKey = string;
 
+/** A value of the store in the form that `encodeStored` gives, and where in it the version goes. */
+export interface StoredBytes {
+  value: Buffer;
+  offset: number;
+}
+
+/** The bytes of a value of the store; undefined when they are not in our form. */
+export function storedBytes(value: Uint8Array): StoredBytes | undefined {
+  const offset = versionOffset(value);
+  return offset < 0 ? undefined : { value: ownBytes(value), offset };
+}
+
 export class StoredObject {
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
   readonly revision: number;
   #object: UnknownObject | undefined;
+  /** The store's value, which the store holds as well. */
+  readonly #stored: Buffer | undefined;
+  readonly #offset: number;
   #line: Buffer | undefined;
   #item = 0;
   #forms: Map<FormKey, unknown> | undefined;
 
-  /** One of `object` and `line` must be given. */
-  constructor(at: { key: string; namespace: string; name: string; revision: number }, object?: UnknownObject, line?: Buffer) {
+  /** One of `object` and `stored` must be given. */
+  constructor(
+    at: { key: string; namespace: string; name: string; revision: number },
+    object?: UnknownObject,
+    stored?: StoredBytes,
+  ) {
     this.key = at.key;
     this.namespace = at.namespace;
     this.name = at.name;
     this.revision = at.revision;
     this.#object = object;
-    this.#line = line;
+    this.#stored = stored?.value;
+    this.#offset = stored?.offset ?? 0;
   }
 
   /** Frozen by contract; with resourceVersion. */
   get object(): UnknownObject {
-    this.#object ??= JSON.parse((this.#line as Buffer).toString()) as UnknownObject;
+    this.#object ??= JSON.parse(this.#text()) as UnknownObject;
     return this.#object;
   }
 
   /** Lets go of all that can be made from its bytes again. */
   shrink(): void {
-    if (!this.#line) return;
+    if (this.#stored) this.#line = undefined;
+    else if (!this.#line) return;
     this.#object = undefined;
     this.#forms = undefined;
   }
 
-  /** Its bytes, where they have been made. */
+  /** What its bytes weigh, where there are any. */
   get weight(): number {
-    return this.#line?.length ?? 0;
+    return this.#line?.length ?? this.#stored?.length ?? 0;
+  }
+
+  /** Whether it is stored as these bytes. */
+  isStoredAs(value: Buffer): boolean {
+    if (this.#stored) return this.#stored.equals(value);
+    const offset = versionOffset(value);
+    return offset >= 0 && isSpliced(this.line, value, offset, this.revision);
   }
 
   /** JSON with resourceVersion, kind and apiVersion first, then metadata. */
@@ -55,7 +93,7 @@ export class StoredObject {
 
   /** The same bytes with a newline behind them, as answers end. */
   get line(): Buffer {
-    this.#line ??= encodeServed(this.object);
+    this.#line ??= this.#stored ? spliceVersion(this.#stored, this.#offset, this.revision) : encodeServed(this.object);
     return this.#line;
   }
 
@@ -75,6 +113,10 @@ export class StoredObject {
       this.#forms.set(key, form);
     }
     return form;
+  }
+
+  #text(): string {
+    return this.#stored ? splicedText(this.#stored, this.#offset, this.revision) : (this.#line as Buffer).toString();
   }
 
   /** The same object at another revision, as watch events of deletions carry it. */
@@ -105,8 +147,8 @@ export function fromStored(
   value: Uint8Array,
   decode: DecodeStored,
 ): StoredObject {
-  const offset = versionOffset(value);
-  if (offset >= 0) return new StoredObject(at, undefined, spliceVersion(value, offset, at.revision));
+  const stored = storedBytes(value);
+  if (stored) return new StoredObject(at, undefined, stored);
   const object = decode(value);
   object.metadata ??= {};
   object.metadata.resourceVersion = String(at.revision);
