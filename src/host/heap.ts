@@ -1,5 +1,6 @@
 // How much garbage may lie about. V8 lets a heap grow to as much as four times what lived in it at the last collection, and the more so the busier the machine
-// is: a cluster of a thousand nodes under attack held 380 MB of objects in 1.5 GB. A heap that has become large is collected each time it has grown by half; a
+// is: a cluster of a thousand nodes under attack held 380 MB of objects in 1.5 GB. A heap that has become large is collected each time it has doubled, at the
+// latest: each collection holds the main thread for a third of a second in steps, which others notice where the cores are few. A
 // small one is left to V8, for which it saves a fifth of the work of a cluster at rest. V8 reads the flag at the end of each collection, so it may change
 // while the process runs.
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
@@ -9,7 +10,7 @@ export const heapBounds = {
   /** From here on garbage is bounded, and below `small` no more. */
   largeBytes: 384 * megabyte,
   smallBytes: 192 * megabyte,
-  growingPercent: 50,
+  growingPercent: 100,
   lookEveryMs: 10_000,
   /** The launcher saves the compiled code of the first minute, which is of use only to a process of the same flags. */
   firstLookMs: 120_000,

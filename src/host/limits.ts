@@ -4,9 +4,10 @@ export const limits = {
   timerStepMsMax: 2 ** 31 - 1,
   /**
    * How long work in bulk of one kind goes on in one turn of the event loop. Several kinds (what comes in, requests from outside and inside,
-   * commits) each have it, and a turn in which all are busy is to stay far below the longest delay allowed.
+   * commits) each have it. Whoever asks for little waits for some turns, one until he is heard, one until his write is on the disk, and one
+   * until he is answered: shorter turns are shorter waits, and a turn costs some 20 microseconds by itself.
    */
-  turnShareMs: 4,
+  turnShareMs: 2,
   /** After how long the time that somebody has used counts half. */
   usageHalfLifeMs: 1_000,
   /** Half-lives after which such times are counted anew, long before their numbers lose precision. */
