@@ -2,7 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const [escapeMs, patienceMs] = [300, 10_000];
+// A busy machine takes its time to load a program of this size.
+const [escapeMs, startMs, patienceMs] = [300, 120_000, 10_000];
 const settings = `k9s:
   refreshRate: 1
   skipLatestRevCheck: true
@@ -19,15 +20,16 @@ export async function terminal({ must, eventually, work, env }, binary) {
   const screen = () => tmux('capture-pane', '-p', '-t', 'k9s');
   const press = (key) => tmux('send-keys', '-t', 'k9s', key);
   const type = (text) => tmux('send-keys', '-t', 'k9s', '-l', text);
-  /** Waits until the screen shows all of it. */
-  const show = (what, ...patterns) =>
+  const within = (timeoutMs) => (what, ...patterns) =>
     eventually(`the screen shows ${what}`, async () => {
       const text = await screen();
       const missing = patterns.filter((pattern) => !pattern.test(text));
       const shown = text.split('\n').map((line) => line.replace(/[│ ]+/g, ' ').trim()).filter(Boolean);
       if (missing.length > 0) throw new Error(`without ${missing.join(', ')}: ${shown.join('\n')}`);
       return true;
-    }, patienceMs);
+    }, timeoutMs);
+  /** Waits until the screen shows all of it. */
+  const show = within(patienceMs);
   const command = async (text) => {
     await press('Escape');
     // An escape right before a character would be read as one key with it.
@@ -35,6 +37,6 @@ export async function terminal({ must, eventually, work, env }, binary) {
     await type(`:${text}`);
     await press('Enter');
   };
-  await show('its first view', /Context:/);
+  await within(startMs)('its first view', /Context:/);
   return { command, press, type, show, close: () => tmux('kill-server') };
 }
