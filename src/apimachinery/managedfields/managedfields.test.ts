@@ -41,7 +41,6 @@ const types: TypeSchema[] = [
       field('replicas', { type: 'int32', pointer: true }),
       field('args', { shape: 'list' }),
       field('limits', { type: 'quantity', shape: 'map' }),
-      field('surge', { type: 'intOrString', pointer: true }),
       field('selector', { shape: 'map', mapType: 'atomic' }),
       message('containers', 'Container', { shape: 'list', listType: 'map', listMapKeys: ['name'], omitempty: undefined }),
     ],
@@ -277,7 +276,6 @@ describe('apply', () => {
   it.each([
     [{ nope: 1 }, '.spec.nope: field not declared in schema'],
     [{ limits: { cpu: ['1'] } }, '.spec.limits.cpu: expected any scalar, got &{[1]}'],
-    [{ surge: { a: 1 } }, '.spec.surge: expected any scalar, got &{map[a:1]}'],
     [{ args: 'x' }, '.spec.args: expected list, got &{x}'],
     [{ replicas: 'x' }, '.spec.replicas: expected numeric (int or float), got string'],
     [{ selector: { a: 1 } }, '.spec.selector.a: expected string, got &value.valueUnstructured{Value:1}'],

@@ -59,7 +59,6 @@ const scalars: Partial<Record<FieldSchema['type'], Shape>> = {
   float: { scalar: 'numeric' },
   double: { scalar: 'numeric' },
   anyScalar: { scalar: 'untyped' },
-  intOrString: { scalar: 'untyped' },
   quantity: { scalar: 'untyped' },
   time: { scalar: 'untyped' },
   microTime: { scalar: 'untyped' },

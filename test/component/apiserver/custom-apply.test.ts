@@ -20,6 +20,7 @@ const spec = {
     free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
     embedded: { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
     list: { type: 'array', items: text },
+    port: { 'x-kubernetes-int-or-string': true },
     ports: {
       type: 'array',
       'x-kubernetes-list-type': 'map',
@@ -93,6 +94,10 @@ it('an item is owned by its keys with their defaults', async () => {
 it('an empty list is a change of the spec', async () => {
   const made = await apply({}, 'changed');
   expect((await apply({ list: [] }, 'changed')).metadata.generation).toBe((made.metadata.generation ?? 0) + 1);
+});
+
+it('a value that is an integer or a text is judged by its schema', async () => {
+  await expect(apply({ port: [] }, 'port')).rejects.toThrow('must be of type integer,string: "array"');
 });
 
 it('metadata inside that are null are empty', async () => {
