@@ -52,6 +52,15 @@ describe('requests belong to the schemas that upstream finds', () => {
     ['global-default', ask('jane', [], 'list', target('pods', { namespace: 'a' }))],
   ])('%s', (name, request) => expect(matcher.find(request)?.metadata.name).toBe(name));
 
+  it('who is of no group that a schema names goes the way of the others', () => {
+    const request = {
+      ...ask('system:anonymous', [], 'get', target('pods', { namespace: 'a' })),
+      user: { name: 'x', groups: [] },
+    };
+    expect(matcher.find(request)?.metadata.name).toBe('catch-all');
+    expect(new FlowMatcher([]).find(request)).toBeUndefined();
+  });
+
   it('and flows are users or namespaces, as the schema says', () => {
     const named = (name: string): FlowSchema => defaultFlowSchemas().find(({ metadata }) => metadata.name === name) as FlowSchema;
     const request = ask('jane', [], 'list', target('pods', { namespace: 'a' }));

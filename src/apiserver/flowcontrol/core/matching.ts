@@ -58,11 +58,11 @@ export class FlowMatcher {
     this.#schemas = [...schemas].sort((a, b) => precedence(a) - precedence(b) || (name(a) < name(b) ? -1 : 1));
   }
 
-  /** Undefined: no schema, which only happens before there are any. */
+  /** A user of no group that the catch-all names, as a webhook may know one, is let in by it, too. Undefined: there are no schemas yet. */
   find(request: Attributes): FlowSchema | undefined {
     for (const { schema, rules } of this.#candidates(request.user))
       if (rules.some((rule) => matchesRule(rule, request))) return schema;
-    return undefined;
+    return this.#schemas.find(({ metadata }) => metadata.name === 'catch-all');
   }
 
   #candidates(user: UserInfo): Candidate[] {
