@@ -306,6 +306,18 @@ it('a token webhook is asked once for a token, and its users are users', async (
   expect(await refusal('other')).toContain('never heard of it');
 });
 
+it('a token webhook may know somebody of no group that priority and fairness knows', async () => {
+  const user = { username: 'system:anonymous', groups: ['g'] };
+  const server = await startHttpsServer(() => ({ value: { status: { authenticated: true, user } } }));
+  closing.push(() => server.close());
+  const { send } = await serve([
+    `--authentication-token-webhook-config-file=${await file('tokens.kubeconfig', kubeconfig(server))}`,
+    ...['--authentication-token-webhook-version=v1', '--authorization-mode=RBAC'],
+  ]);
+  const { status, text } = await send('any', 'GET', '/api/v1/namespaces');
+  expect([status, text]).toEqual([403, expect.stringContaining('User \\"system:anonymous\\" cannot list resource')]);
+});
+
 describe('access webhooks', () => {
   const tokens = 'jane,jane,1,"dev"\njoe,joe,2,""\n';
 
@@ -364,7 +376,10 @@ describe('access webhooks', () => {
     expect(server.asked).toHaveLength(0);
     expect(await status('secrets')).toBe(403);
     broken = true;
-    expect(await status('secrets')).toBe(500);
+    expect(await send('jane', 'GET', '/api/v1/namespaces/default/secrets?limit=1')).toMatchObject({
+      status: 500,
+      text: 'Internal Server Error: "/api/v1/namespaces/default/secrets?limit=1": the server is currently unable to handle the request\n',
+    });
     await writeFile(path, JSON.stringify(configuration(webhook({ failurePolicy: 'NoOpinion' }), allow)));
     await vi.waitFor(async () => expect(await status('secrets')).toBe(200), { timeout: 15_000, interval: 100 });
   });

@@ -1,5 +1,5 @@
 // Who asks, who they act as, and whether they may do it (k8s.io/apiserver/pkg/endpoints/filters: authentication.go, impersonation, authorization.go).
-import { internalError, StatusError } from '#apimachinery/errors';
+import { StatusError } from '#apimachinery/errors';
 import { recordDecision } from '../../audit/index.ts';
 import { asksToImpersonate, forbiddenError } from '../../authorization/index.ts';
 import type { Decision } from '../../authorization/types.ts';
@@ -7,6 +7,7 @@ import { aboutOneObject } from '../../request/uri.ts';
 import type { Link } from '../link.ts';
 import type { Outcome } from '../outcome.ts';
 import type { ChainServices } from '../services.ts';
+import { sendInternal } from '../internal.ts';
 
 /** Components of this process come with their identity. */
 export const authenticate =
@@ -68,8 +69,11 @@ export const authorize =
     };
     const decided = (decision: Decision): Promise<Outcome> => {
       if (request.notes.audit) recordDecision(request.notes.audit, decision);
-      if (!decision.allowed)
-        return refuse(decision.error === undefined ? forbiddenError(asked, decision.reason) : internalError(decision.error));
+      if (!decision.allowed) {
+        if (decision.error === undefined) return refuse(forbiddenError(asked, decision.reason));
+        observe('error');
+        return sendInternal(request, decision.error);
+      }
       return onAllowed ? onAllowed(asked).then(go, refuse) : go();
     };
     let decision: Decision | Promise<Decision>;

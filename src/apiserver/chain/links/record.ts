@@ -7,6 +7,7 @@ import { isLongRunning } from '../../request/request.ts';
 import { aboutOneObject } from '../../request/uri.ts';
 import type { Link, Next } from '../link.ts';
 import type { Incoming } from '../incoming.ts';
+import { sendInternal } from '../internal.ts';
 import type { Outcome } from '../outcome.ts';
 import type { ChainServices } from '../services.ts';
 
@@ -102,17 +103,9 @@ function closeRecord(record: AuditRecord, request: Incoming, start: () => void):
   if (isLongRunning(request)) start();
 }
 
-async function refuseUnrecorded(trail: AuditTrail, { reply, uri }: Incoming): Promise<Outcome> {
+function refuseUnrecorded(trail: AuditTrail, request: Incoming): Promise<Outcome> {
   trail.rejected();
-  const outcome = {
-    is: 'bytes',
-    status: 500,
-    type: 'text/plain; charset=utf-8',
-    body: `Internal Server Error: ${JSON.stringify(uri)}: failed to store audit event\n`,
-    headers: { 'x-content-type-options': 'nosniff' },
-  } as const;
-  await reply.send(outcome);
-  return outcome;
+  return sendInternal(request, 'failed to store audit event');
 }
 
 /** The one event of a request that failed before it was known who asks; `answer` answers it. */
