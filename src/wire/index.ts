@@ -17,7 +17,7 @@ export { serve } from './server/serve.ts';
 export { assertServable } from './server/tls.ts';
 export { createWireClient } from './client/client.ts';
 export { boundInformational } from './client/informational.ts';
-export { dialErrorText } from './client/dial-error.ts';
+export { dialErrorText, isReset } from './client/dial-error.ts';
 export {
   type ClientOptions,
   type ClientRequest,

@@ -1,7 +1,7 @@
 // Tokens that another server knows: it is sent a TokenReview (k8s.io/apiserver/plugin/pkg/authenticator/token/webhook;
 // https://kubernetes.io/docs/reference/access-authn-authz/authentication/#webhook-token-authentication).
 import type { Metrics } from '#component-base';
-import { createReviewClient, type ReviewDeps, type WebhookServer } from '../outbound/index.ts';
+import { createReviewClient, type Review, type ReviewDeps, type WebhookServer } from '../outbound/index.ts';
 import { limits } from './limits.ts';
 import type { TokenAuthenticator } from './types.ts';
 
@@ -44,6 +44,16 @@ export function createTokenWebhook(
   { server, version, apiAudiences }: TokenWebhookOptions,
   deps: Omit<ReviewDeps, 'observe'> & { metrics: Metrics },
 ): TokenAuthenticator & { close(): void } {
+  /** One answer may be waited for by many, so that none of them calls it off; all tries have this time together. */
+  const reviewed = async (review: Review): Promise<TokenReviewStatus> => {
+    const over = new AbortController();
+    const timer = deps.clock.setTimer(limits.issuerTimeoutMs, () => over.abort());
+    try {
+      return await client.post<TokenReviewStatus>(review, 'io.k8s.api.authentication.v1.TokenReview', over.signal);
+    } finally {
+      timer.cancel();
+    }
+  };
   const client = createReviewClient(server, { timeoutMs: limits.issuerTimeoutMs }, { ...deps, observe: observer(deps.metrics) });
   return {
     async authenticateToken(token, asked) {
@@ -54,7 +64,7 @@ export function createTokenWebhook(
         spec: { token, ...(asked.length > 0 && { audiences: asked }) },
         status: { user: {} },
       };
-      const status = await client.post<TokenReviewStatus>(review, 'io.k8s.api.authentication.v1.TokenReview');
+      const status = await reviewed(review);
       const given = status.audiences?.length ? status.audiences : apiAudiences;
       const audiences = asked.filter((audience) => given.includes(audience));
       if (asked.length > 0 && audiences.length === 0) return undefined;

@@ -1,8 +1,8 @@
 // What counts as the answer to a review, against a server that answers whatever a test says.
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#host';
 import { seededRng } from '#utils';
 import { createReviewClient, type ReviewClient } from './review-client.ts';
@@ -42,7 +42,7 @@ test.each([
   { kind: 'Status' },
 ])('%j is none, and no consent', async (names) => {
   named = names;
-  await expect(ask()).rejects.toThrow('the answer is no review');
+  await expect(ask()).rejects.toThrow('the answer to a SubjectAccessReview is something else: no kind');
 });
 
 test('a server is asked so much at once, and the rest in its turn', async () => {
@@ -86,3 +86,79 @@ test('who waits for a turn is told in time', async () => {
   silent.closeAllConnections();
   silent.close();
 }, 60_000);
+
+describe('of answers that are none', () => {
+  type Behave = (response: ServerResponse, time: number) => void;
+  /** What is said of them, and how often the server was asked. */
+  async function said(behave: Behave, timeoutMs = 20_000): Promise<[string, number]> {
+    let times = 0;
+    const odd = createServer((request, response) => {
+      request.resume().on('end', () => behave(response, ++times));
+    });
+    await once(odd.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(odd.address() as AddressInfo).port}/hook`;
+    const deps = { clock: systemClock(), rng: seededRng(1) };
+    const asking = createReviewClient({ url, tls: {}, authorization: async () => undefined }, { timeoutMs, retryMs: 1 }, deps);
+    const answer = await asking.post({ kind, apiVersion }, 'io.k8s.api.authorization.v1.SubjectAccessReview').then(
+      (status) => JSON.stringify(status),
+      (error: Error) => error.message.replace(url, 'URL'),
+    );
+    asking.close();
+    odd.closeAllConnections();
+    odd.close();
+    return [answer, times];
+  }
+  const sends =
+    (status: number, text: string, headers: object = { 'content-type': 'application/json' }): Behave =>
+    (response) =>
+      response.writeHead(status, headers as Record<string, string>).end(text);
+  const allowed = JSON.stringify({ status: { allowed: true } });
+  const plain = { 'content-type': 'text/plain' };
+  const own = JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', message: 'my own words', code: 500 });
+
+  test.each<[string, Behave, string, number]>([
+    ['nothing', sends(200, ''), '0-length response with status code: 200 and content type: application/json', 1],
+    ['half a document', sends(200, '{'), "couldn't get version/kind; json parse error: unexpected end of JSON input", 1],
+    ['no document', sends(200, '[]'), 'json: cannot unmarshal array into Go value of type v1.SubjectAccessReview', 1],
+    [
+      'a text for a truth value',
+      sends(200, '{"status":{"allowed":"true"}}'),
+      'json: cannot unmarshal string into Go struct field SubjectAccessReviewStatus.status.allowed of type bool',
+      1,
+    ],
+    ['another code', sends(207, allowed), 'the server responded with the status code 207 but did not return more information', 1],
+    ['a refusal', sends(403, 'not you', plain), 'not you', 1],
+    ['an unknown path', sends(404, 'x', plain), 'the server could not find the requested resource', 1],
+    ['an outage', sends(503, 'x', plain), 'the server is currently unable to handle the request', 1],
+    [
+      'a broken gateway',
+      sends(502, 'bad "day"', plain),
+      'an error on the server ("bad \\"day\\"") has prevented the request from succeeding',
+      5,
+    ],
+    ['a Status', sends(500, own), 'my own words', 5],
+    ['the end before an answer', (response) => response.destroy(), 'Post "URL?timeout=20s": EOF', 1],
+    [
+      'the end within one',
+      (response) => {
+        response.writeHead(200, { 'content-length': 100 }).write('{');
+        setTimeout(() => response.destroy(), 20);
+      },
+      'unexpected error when reading response body. Please retry. Original error: unexpected EOF',
+      1,
+    ],
+  ])('%s', async (_, behave, words, times) => expect(await said(behave)).toEqual([words, times]));
+
+  test('a broken connection is tried again', async () => {
+    const [words, times] = await said((response) => response.socket?.resetAndDestroy());
+    expect([words, times]).toEqual(['Post "URL?timeout=20s": read: connection reset by peer', 5]);
+  });
+
+  test('what asks for a pause is asked again after it, as long as the time for one try lasts', async () => {
+    const again = { ...plain, 'retry-after': '0' };
+    const busy: Behave = (response, time) => (time < 4 ? sends(429, 'x', again) : sends(200, allowed))(response, time);
+    expect(await said(busy)).toEqual(['{"allowed":true}', 4]);
+    const late = sends(503, 'x', { ...plain, 'retry-after': '60' });
+    expect(await said(late, 200)).toEqual(['Post "URL?timeout=0.2s": context deadline exceeded', 1]);
+  });
+});

@@ -8,12 +8,19 @@ const reasons: Record<string, string> = {
   ETIMEDOUT: 'i/o timeout',
 };
 
+/** The other side broke the connection; one that it closed in order before its answer is none. */
+export function isReset(error: unknown): boolean {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return code === 'ECONNRESET' && syscall !== undefined;
+}
+
 /** Why no connection was made, in Go's words. `host` has its port. */
 export function dialErrorText(error: unknown, host: string): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   const why = reasons[code];
   if (why !== undefined) return `dial tcp ${host}: ${why}`;
   if (code === 'ENOTFOUND') return `dial tcp: lookup ${host.replace(/:\d+$/, '')}: no such host`;
+  if (isReset(error)) return 'read: connection reset by peer';
   if (code === 'ECONNRESET') return 'EOF';
   const untrusted = distrustText(error);
   return untrusted === undefined ? message : `tls: failed to verify certificate: x509: ${untrusted}`;
