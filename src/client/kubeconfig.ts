@@ -28,6 +28,8 @@ export interface ContextEntry {
   cluster: string;
   user: string;
   namespace?: string;
+  /** What programs keep with it, by their names. */
+  extensions?: { name: string; extension: unknown }[];
 }
 export interface Kubeconfig {
   apiVersion: 'v1';

@@ -17,7 +17,7 @@ import { removeData } from './state/removal.ts';
 import { lastServer } from './state/last-server.ts';
 import { readRunState, removeRunState, runningProcess, stopProcess } from './state/run-state.ts';
 import { loadSettings } from './state/settings.ts';
-import { removeUserContext } from './access/user-kubeconfig.ts';
+import { removeContextsOf, removeUserContext } from './access/user-kubeconfig.ts';
 
 const canHaveNodes = (): boolean =>
   process.platform === 'linux' && process.getuid?.() === 0 && ['ip', 'iptables'].every((name) => findProgram(name));
@@ -52,11 +52,12 @@ interface DownDeps {
 }
 
 /**
- * Ends everything and removes the data and the user's context. Gives whether there was a cluster. Of several control planes, one whose member cannot leave
+ * Ends everything and removes the data and the user's context. Gives whether there was a cluster, or a context
+ * of one whose directory was removed by hand. Of several control planes, one whose member cannot leave
  * etcd stays as it is, unless `force` says otherwise.
  */
 export async function down(dataDir: string, { clock, env, force = false, warn = () => {} }: DownDeps): Promise<boolean> {
-  if (!isClusterDir(dataDir) && !(await isOnMachine(dataDir))) return false;
+  if (!isClusterDir(dataDir) && !(await isOnMachine(dataDir))) return removeContextsOf(dataDir, env);
   if (await loadMachine(dataDir))
     throw new Error(`${dataDir} is of a machine that has joined a cluster: sagong leave takes it out`);
   const settings = await loadSettings(dataDir).catch(() => undefined);
@@ -69,5 +70,6 @@ export async function down(dataDir: string, { clock, env, force = false, warn = 
   await forgetDir(dataDir, clustersHome()).catch((error: Error) => warn(error.message));
   // Last, because what is wrong with somebody else's file must not keep the rest.
   if (settings) await removeUserContext({ name: settings.name, server, previous }, env);
+  else await removeContextsOf(dataDir, env);
   return true;
 }

@@ -74,7 +74,7 @@ export class UserAccess {
     await writeKubeconfig(clusterPaths(settings.dataDir).kubeconfig, kubeconfig);
     // Somebody else's file that cannot be written is no reason to go without a cluster.
     if (!keepKubeconfig)
-      this.#contextTrouble = await addUserContext(kubeconfig, env).then(
+      this.#contextTrouble = await addUserContext(kubeconfig, settings.dataDir, env).then(
         (previous) => this.#keepPrevious(previous),
         (error: unknown) => (error as Error).message,
       );

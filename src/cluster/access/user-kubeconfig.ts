@@ -2,6 +2,7 @@
 // makes current what was before.
 import { existsSync } from 'node:fs';
 import {
+  type ContextEntry,
   emptyKubeconfig,
   formatKubeconfig,
   type Kubeconfig,
@@ -20,15 +21,31 @@ function targetPath(env: Env): string {
   return paths.find((path) => existsSync(path)) ?? (paths.at(-1) as string);
 }
 
+/** Under this name a context says which directory its cluster is in, so that it is found when the directory is gone. */
+const extensionName = 'sagong.dev/cluster';
+
+const marked = (config: Kubeconfig, dataDir: string): Kubeconfig => ({
+  ...config,
+  contexts: config.contexts.map(({ name, context }) => ({
+    name,
+    context: { ...context, extensions: [{ name: extensionName, extension: { dataDir } }] },
+  })),
+});
+
+const isOf = (context: ContextEntry | null | undefined, dataDir: string): boolean =>
+  context?.extensions?.some(
+    ({ name, extension }) => name === extensionName && (extension as { dataDir?: string } | null)?.dataDir === dataDir,
+  ) ?? false;
+
 /**
- * Adds the context to the user's kubeconfig. Resolves with the context that was current before: '' where there was none, undefined where it was this
+ * Adds the context of the cluster in `dataDir` to the user's kubeconfig. Resolves with the context that was current before: '' where there was none, undefined where it was this
  * one already. Rejects with a sentence that names the file.
  */
-export async function addUserContext(config: Kubeconfig, env: Env): Promise<string | undefined> {
+export async function addUserContext(config: Kubeconfig, dataDir: string, env: Env): Promise<string | undefined> {
   const path = targetPath(env);
   return naming(path, async () => {
     const current = existsSync(path) ? readKubeconfig(path) : emptyKubeconfig();
-    await replaceFile(path, formatKubeconfig(mergeKubeconfig(current, config)), { mode: 0o600 });
+    await replaceFile(path, formatKubeconfig(mergeKubeconfig(current, marked(config, dataDir))), { mode: 0o600 });
     const before = current['current-context'];
     return before === config['current-context'] ? undefined : before;
   });
@@ -55,6 +72,22 @@ export async function removeUserContext({ name, server, previous }: ContextToRem
       await replaceFile(path, formatKubeconfig(restored ? { ...left, 'current-context': previous } : left), { mode: 0o600 });
     });
   }
+}
+
+/** Takes out the contexts of the cluster that was in `dataDir`, and gives whether there were any. Rejects with a sentence that names the file. */
+export async function removeContextsOf(dataDir: string, env: Env): Promise<boolean> {
+  let any = false;
+  for (const path of kubeconfigPaths(env)) {
+    if (!existsSync(path)) continue;
+    await naming(path, async () => {
+      const current = readKubeconfig(path);
+      const names = current.contexts.flatMap(({ name, context }) => (isOf(context, dataDir) ? [name] : []));
+      if (names.length === 0) return;
+      await replaceFile(path, formatKubeconfig(names.reduce(withoutContext, current)), { mode: 0o600 });
+      any = true;
+    });
+  }
+  return any;
 }
 
 /** Whether `config`, or another of the files that kubectl reads with it, has the context. */
