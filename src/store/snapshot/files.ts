@@ -1,6 +1,6 @@
 // Snapshots as files: written beside their place and put there whole, for their owner only.
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { syncDir } from '#host';
 import type { StoreContents } from '../types.ts';
@@ -52,4 +52,8 @@ function* batched(pieces: Iterable<Buffer>): Generator<Buffer> {
   if (batch.length > 0) yield Buffer.concat(batch);
 }
 
-export const readSnapshot = (path: string): Promise<Buffer> => readFile(path);
+/** Rejects with the file system's error, and with a sentence for what is no file and may have no end. */
+export async function readSnapshot(path: string): Promise<Buffer> {
+  if (!(await stat(path)).isFile()) throw new Error(`a snapshot is a file, and ${path} is none`);
+  return readFile(path);
+}

@@ -154,6 +154,8 @@ test('a damaged or cut snapshot is refused, and the store stays as it is', async
   }
   await writeFile(file, 'kind: Config');
   await expect(restoreSnapshot(path, file)).rejects.toThrow('the snapshot is not whole');
+  for (const endless of ['/dev/zero', tmpdir()])
+    await expect(restoreSnapshot(path, endless)).rejects.toThrow(`a snapshot is a file, and ${endless} is none`);
   expect((await checkDiskStore(path)).damages).toEqual([]);
 });
 
