@@ -1,15 +1,12 @@
 // Identities and decisions from elsewhere over the real apiserver: OpenID providers by flags and by file, token webhooks, access webhooks.
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { defaultOptions, type KubeApiServer, kubeApiServerFlags, optionsFromFlags, runKubeApiServer } from '#apiserver/app';
-import { parseFlags } from '#component-base';
-import { systemClock, systemRng } from '#host';
-import { generateKeyPair as serviceKey, privateKeyPem, publicKeyPem } from '#pki';
-import { silentLogger } from '#utils';
-import { createWireClient } from '#wire';
+import { serveWithFlags } from '../../support/flagged-server.ts';
 import { type Asked, startHttpsServer, type TestServer } from '../../support/https-server.ts';
 
 let folder: string;
@@ -29,48 +26,7 @@ const file = async (name: string, content: unknown): Promise<string> => {
   return path;
 };
 
-/** A server with these flags beside what every server needs. */
-async function serve(flags: readonly string[]) {
-  const service = serviceKey();
-  const key = await file('sa.key', privateKeyPem(service.privateKey));
-  const publicKey = await file('sa.pub', publicKeyPem(service.publicKey));
-  const argv: string[] = [
-    ...[`--service-account-issuer=https://own.example`, `--service-account-key-file=${publicKey}`],
-    ...[`--service-account-signing-key-file=${key}`, '--secure-port=0', '--bind-address=127.0.0.1', ...flags],
-  ];
-  const { values, changed } = parseFlags(kubeApiServerFlags(), argv);
-  const options = await optionsFromFlags(values, changed as ReadonlySet<string>);
-  const server: KubeApiServer = await runKubeApiServer(
-    { ...options, serviceClusterIpRange: defaultOptions().serviceClusterIpRange },
-    { clock: systemClock(), rng: systemRng(), logger: silentLogger },
-  );
-  closing.push(() => server.close());
-  await server.started;
-  const client = createWireClient({ baseUrl: server.url, tls: { insecureSkipVerify: true } });
-  closing.push(() => client.close());
-  const send = async (token: string | undefined, method: string, path: string, body?: object, more: object = {}) => {
-    const answer = await client.request({
-      method,
-      path,
-      headers: { ...(token && { authorization: `Bearer ${token}` }), 'content-type': 'application/json', ...more },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    return { status: answer.status, text, value: (text.startsWith('{') ? JSON.parse(text) : {}) as Record<string, unknown> };
-  };
-  const whoIs = async (token: string) => {
-    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
-    const { status, value } = await send(token, 'POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', review);
-    return status === 201 ? (value['status'] as { userInfo: object }).userInfo : status;
-  };
-  /** Why a token is refused. */
-  const refusal = async (token: string): Promise<string> => {
-    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
-    const { value } = await send(server.loopbackToken, 'POST', '/apis/authentication.k8s.io/v1/tokenreviews', review);
-    return (value['status'] as { error?: string } | undefined)?.error ?? '';
-  };
-  return { server, send, whoIs, refusal };
-}
+const serve = (flags: readonly string[]) => serveWithFlags({ file, closing }, flags);
 
 /** An OpenID provider: its keys can be replaced. */
 async function startProvider() {
@@ -263,7 +219,7 @@ describe('OpenID Connect', () => {
 
 const generated = (await generateKeyPair('RS256')).privateKey;
 
-const kubeconfig = (server: TestServer) => ({
+const kubeconfig = (server: Pick<TestServer, 'url' | 'ca'>) => ({
   clusters: [
     {
       name: 'c',
@@ -304,6 +260,19 @@ it('a token webhook is asked once for a token, and its users are users', async (
   });
   expect(await whoIs('other')).toBe(401);
   expect(await refusal('other')).toContain('never heard of it');
+});
+
+it('who waits for a token webhook that says nothing waits as long as they wanted', async () => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  closing.push(() => void silent.close());
+  const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const { send } = await serve([
+    `--authentication-token-webhook-config-file=${await file('tokens.kubeconfig', kubeconfig({ url, ca: '' }))}`,
+    '--authentication-token-webhook-version=v1',
+  ]);
+  const { status, value } = await send('any', 'GET', '/api/v1/namespaces?timeout=1s');
+  expect([status, value['message']]).toEqual([504, 'Timeout: request did not complete within the allotted timeout']);
 });
 
 it('a token webhook may know somebody of no group that priority and fairness knows', async () => {

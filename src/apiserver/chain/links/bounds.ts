@@ -26,6 +26,10 @@ function timeoutMsOf(value: string | undefined, maxMs: number): number {
   }
 }
 
+/** Whose time it was, in upstream's words: the endpoint's, or that of who finds out who asks and whether they may. */
+const byEndpoint = 'requested timeout - context deadline exceeded';
+const byFilter = 'the allotted timeout';
+
 /** Answers 504 when the time is over and calls the request off; what cannot be called off any more may still happen. */
 export const deadline =
   ({ clock, requestTimeoutMs }: ChainServices): Link =>
@@ -34,7 +38,7 @@ export const deadline =
     const timeoutMs = timeoutMsOf(request.options.timeout, requestTimeoutMs);
     return new Promise((resolve, reject) => {
       const timer = clock.setTimer(timeoutMs, () => {
-        const error = timeout('request did not complete within requested timeout - context deadline exceeded');
+        const error = timeout(`request did not complete within ${request.progress === 'authorized' ? byEndpoint : byFilter}`);
         reject(error);
         request.cancellation.cancel(error);
       });
