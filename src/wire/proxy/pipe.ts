@@ -5,15 +5,19 @@ import type { Duplex } from 'node:stream';
 export function pipeDuplex(a: Duplex, b: Duplex): Promise<void> {
   return new Promise((resolve) => {
     let open = 2;
-    const closed = (other: Duplex, self: Duplex) => (): void => {
+    const lost = (other: Duplex, self: Duplex): void => {
       // A reset, not an end: the other side must not wait for more.
       if (!self.readableEnded) other.destroy();
-      // `pipe` stops reading once its target is closed; what still comes has nowhere to go, but its end must be seen.
+      // All it said has been read, and the other side may still be taking it. `pipe` stops reading once its target takes no more; what still comes
+      // has nowhere to go, but its end must be seen.
       else other.resume();
+    };
+    const closed = (other: Duplex, self: Duplex) => (): void => {
+      lost(other, self);
       if (--open === 0) resolve();
     };
-    a.on('error', () => b.destroy());
-    b.on('error', () => a.destroy());
+    a.on('error', () => lost(b, a));
+    b.on('error', () => lost(a, b));
     a.once('close', closed(b, a));
     b.once('close', closed(a, b));
     a.pipe(b);
