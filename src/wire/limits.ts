@@ -87,6 +87,8 @@ export const limits = {
   webSocketCloseTimeoutMs: 10_000,
   /** Remote command: how long the client may take to open its streams (kubelet's StreamCreationTimeout). */
   streamCreationTimeoutMs: 30_000,
+  /** Remote command: how long a command may take to read what a client wrote that has hung up since, and to end. */
+  abandonedCommandTimeoutMs: 30_000,
   /** Remote command: outcome on the error stream. */
   outcomeBytesMax: 1024 * 1024,
   clientStreamWindowBytes: 4 * 1024 * 1024,

@@ -5,7 +5,8 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { UpgradeRefusedError, type WireClient } from '../client/options.ts';
 import type { ResponseHeaders, WireUpgrade } from '../http/types.ts';
-import { dialRemoteCommand } from '../remotecommand/client.ts';
+import { limits } from '../limits.ts';
+import { dialRemoteCommand, type RemoteCommandClientSession } from '../remotecommand/client.ts';
 import { dialSpdy } from '../remotecommand/negotiate.ts';
 import {
   type CommandStreamOptions,
@@ -93,6 +94,17 @@ const pump = (from: Readable | undefined, to: Writable | undefined): Promise<voi
   from && to ? pipeline(from, to).catch(() => {}) : Promise.resolve();
 
 /**
+ * Closes the connection of a command whose client is gone. One that has input is left to read what the client wrote last, to which the end of the input
+ * belongs, and to end by itself: clients of old protocols, which cannot say that the input ends, write and hang up (upstream's translator waits for
+ * the command, too, and for ever).
+ */
+function abandon(backend: RemoteCommandClientSession): void {
+  if (!backend.stdin) return backend.close();
+  const late = setTimeout(() => backend.close(), limits.abandonedCommandTimeoutMs);
+  void backend.closed.then(() => clearTimeout(late));
+}
+
+/**
  * Serves a WebSocket client's exec or attach from a backend that speaks SPDY. The backend is asked first, so that its refusal reaches the
  * client as an ordinary response. Never rejects.
  */
@@ -115,7 +127,9 @@ export async function translateRemoteCommand(
   }
   const session = await acceptRemoteCommand(upgrade, options);
   if (session === undefined) return backend.close();
-  session.signal.addEventListener('abort', () => backend.close(), { once: true });
+  const gone = (): void => abandon(backend);
+  if (session.signal.aborted) gone();
+  else session.signal.addEventListener('abort', gone, { once: true });
   session.onResize((size) => backend.resize(size));
   const input = pump(session.stdin, backend.stdin);
   // Older protocols have text of a failure where newer ones have a Status: only what both sides read the same way is passed on as it is.
