@@ -16,6 +16,8 @@ export const retryAfterSeconds = 1;
 export const unreachableRetrySeconds = 2;
 /** Events are gathered this long before one write per watcher. */
 export const watchCoalesceMs = 1;
+/** Events are copied together up to this size. */
+export const watchPieceBytesMax = 16 * 1024;
 /** A watcher that is this far behind is dropped. */
 export const watchBacklogBytesMax = 10 * 1024 * 1024;
 export const watchBacklogEventsMax = 1_000;

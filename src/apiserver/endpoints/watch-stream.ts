@@ -11,6 +11,7 @@ import {
   watchBacklogBytesMax,
   watchBacklogEventsMax,
   watchCoalesceMs,
+  watchPieceBytesMax,
 } from '../limits.ts';
 import type { WatchStart } from '../registry/generic/watch.ts';
 import type { FrameMaker } from './watch-frames.ts';
@@ -70,7 +71,7 @@ export class WatchStream {
 
   end(): void {
     if (this.#over) return;
-    this.#flush();
+    this.#flush(true);
     this.stop();
     this.#options.response.end();
   }
@@ -155,15 +156,14 @@ export class WatchStream {
     });
   }
 
-  #flush(): void {
+  /** Sends what waits, as far as the client takes it; `last`: all of it, because the stream ends. */
+  #flush(last = false): void {
     if (this.#over || this.#stalled || this.#waiting.length === 0) return;
     const { response, clock } = this.#options;
-    const [only] = this.#waiting;
-    const bytes = this.#waiting.length === 1 && only ? only : Buffer.concat(this.#waiting, this.#waitingBytes);
-    this.#waiting = [];
-    this.#waitingBytes = 0;
     this.#lastFlushMs = clock.monotonic();
-    if (response.write(bytes)) return;
+    let taken = true;
+    while (this.#waiting.length > 0 && (taken || last)) taken = response.write(this.#nextPiece());
+    if (taken || last) return;
     if (response.destroyed) return this.stop();
     this.#stalled = true;
     void response.drain().then(() => {
@@ -171,6 +171,20 @@ export class WatchStream {
       if (response.destroyed) this.stop();
       else this.#flush();
     });
+  }
+
+  /** Small events go out together. A large one is sent as it is: all who watch share its bytes, and a copy for each would be megabytes. */
+  #nextPiece(): Buffer {
+    let count = 0;
+    let bytes = 0;
+    for (const frame of this.#waiting) {
+      if (count > 0 && bytes + frame.length > watchPieceBytesMax) break;
+      count++;
+      bytes += frame.length;
+    }
+    const frames = this.#waiting.splice(0, count);
+    this.#waitingBytes -= bytes;
+    return count === 1 ? (frames[0] as Buffer) : Buffer.concat(frames, bytes);
   }
 
   #scheduleBookmarks(timeoutMs: number): void {
