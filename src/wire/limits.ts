@@ -82,9 +82,13 @@ export const limits = {
   /** Upgraded connections: how much is taken before the age of the turn is looked at; answers that wait to be read before no more is taken. */
   intakePieceBytes: 4 * 1024,
   unreadAnswerBytesMax: 64 * 1024,
-  /** WebSocket: a frame up to this size is handed on whole, and how long the close handshake may take. */
+  /**
+   * Upgraded connections: how long a peer may take to read what was written before we said good-bye: its reader may rest, as a pager does (kubelet's
+   * StreamingConnectionIdleTimeout).
+   */
+  unreadEndTimeoutMs: 4 * 3_600_000,
+  /** WebSocket: a frame up to this size is handed on whole. */
   webSocketWholeFrameBytes: 64 * 1024,
-  webSocketCloseTimeoutMs: 10_000,
   /** Remote command: how long the client may take to open its streams (kubelet's StreamCreationTimeout). */
   streamCreationTimeoutMs: 30_000,
   /** Remote command: how long a command may take to read what a client wrote that has hung up since, and to end. */

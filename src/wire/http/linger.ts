@@ -22,9 +22,12 @@ export function endAndClose(connection: Duplex, unread: Readable = connection): 
   unread.resume();
 }
 
-/** Ends a connection whose peer may still have much to read; who reads nothing of it, or does not end its side, loses it after a while. */
-export function endInTime(connection: Duplex): void {
-  const timer = setTimeout(() => connection.destroy(), limits.stallTimeoutMs);
+/**
+ * Ends a connection whose peer may still have much to read; who does not read it to its end, or does not end its side, loses it after `timeoutMs`. A peer
+ * that has said good-bye reads no more.
+ */
+export function endInTime(connection: Duplex, timeoutMs = limits.stallTimeoutMs): void {
+  const timer = setTimeout(() => connection.destroy(), timeoutMs);
   timer.unref();
   connection.once('close', () => clearTimeout(timer));
   connection.end();

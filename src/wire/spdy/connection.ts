@@ -131,7 +131,7 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
     if (this.#closed) return;
     this.#write(goAwayFrame(this.#lastPeerId));
     this.#shut();
-    endInTime(this.#transport);
+    endInTime(this.#transport, limits.unreadEndTimeoutMs);
   }
 
   /** Ends at once. */

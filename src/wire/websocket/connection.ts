@@ -86,7 +86,7 @@ export class WebSocketConnection extends EventEmitter<WebSocketEvents> {
     this.#intake.release(who);
   }
 
-  /** Starts the close handshake; the connection ends when the peer answers, or after `limits.webSocketCloseTimeoutMs`. */
+  /** Starts the close handshake; the connection ends when the peer answers, or after `limits.unreadEndTimeoutMs`. */
   close(code: number = closeCode.normal, reason = ''): void {
     if (this.#closeSent || this.#closed) return;
     const text = Buffer.from(reason, 'utf8').subarray(0, 123);
@@ -96,7 +96,7 @@ export class WebSocketConnection extends EventEmitter<WebSocketEvents> {
     this.#write(opcode.close, payload);
     this.#closeSent = true;
     this.#intake.releaseAll();
-    this.#closeTimer = setTimeout(() => this.destroy(), limits.webSocketCloseTimeoutMs);
+    this.#closeTimer = setTimeout(() => this.destroy(), limits.unreadEndTimeoutMs);
     this.#closeTimer.unref();
   }
 

@@ -1,0 +1,72 @@
+// What was said before a good-bye reaches a peer that reads only much later.
+import { Duplex } from 'node:stream';
+import { afterEach, expect, test, vi } from 'vitest';
+import { limits } from '../limits.ts';
+import { SpdyConnection } from '../spdy/connection.ts';
+import { WebSocketConnection } from '../websocket/connection.ts';
+import { webSocketTunnel } from '../websocket/tunnel.ts';
+
+afterEach(() => vi.useRealTimers());
+
+/** A transport whose peer takes nothing until it is told to. */
+function resting() {
+  let taken = 0;
+  let wake: (() => void) | undefined;
+  let rests = true;
+  const stream = new Duplex({
+    read() {},
+    write(chunk: Buffer, _encoding, done) {
+      taken += chunk.length;
+      if (rests) wake = done;
+      else done();
+    },
+  });
+  const read = (): void => {
+    rests = false;
+    wake?.();
+  };
+  return { stream, read, taken: () => taken };
+}
+
+const bytes = 10_000;
+const speakers: [string, (stream: Duplex) => void][] = [
+  [
+    'WebSocket',
+    (stream) => {
+      const connection = new WebSocketConnection(stream, { role: 'server', protocol: '' });
+      connection.send(Buffer.alloc(bytes));
+      connection.close();
+    },
+  ],
+  [
+    'tunnel',
+    (stream) => {
+      const tunnel = webSocketTunnel(new WebSocketConnection(stream, { role: 'server', protocol: '' }));
+      tunnel.end(Buffer.alloc(bytes));
+      tunnel.resume();
+    },
+  ],
+  [
+    'SPDY',
+    (stream) => {
+      const connection = new SpdyConnection(stream, { role: 'client' });
+      stream.on('error', () => {});
+      const output = connection.createStream({});
+      output.acknowledge();
+      output.end(Buffer.alloc(bytes));
+      setImmediate(() => connection.close());
+    },
+  ],
+];
+test.each(speakers)('%s: a reader that rests for an hour reads on to the end', async (_name, speak) => {
+  const { stream, read, taken } = resting();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  speak(stream);
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  vi.advanceTimersByTime(3_600_000);
+  expect(stream.destroyed).toBe(false);
+  read();
+  await expect.poll(taken).toBeGreaterThan(bytes);
+  vi.advanceTimersByTime(limits.unreadEndTimeoutMs);
+  await expect.poll(() => stream.destroyed).toBe(true);
+});
