@@ -1,4 +1,5 @@
 // What was said before a good-bye reaches a peer that reads only much later.
+import { once } from 'node:events';
 import { Duplex } from 'node:stream';
 import { afterEach, expect, test, vi } from 'vitest';
 import { limits } from '../limits.ts';
@@ -69,4 +70,21 @@ test.each(speakers)('%s: a reader that rests for an hour reads on to the end', a
   await expect.poll(taken).toBeGreaterThan(bytes);
   vi.advanceTimersByTime(limits.unreadEndTimeoutMs);
   await expect.poll(() => stream.destroyed).toBe(true);
+});
+
+test('a tunnel gives all that came before its client hung up, whatever is written to it since', async () => {
+  const { stream, read } = resting();
+  read();
+  const near = new WebSocketConnection(stream, { role: 'server', protocol: '' });
+  const tunnel = webSocketTunnel(near);
+  tunnel.on('error', () => {});
+  const sent = 300_000;
+  near.emit('part', { data: Buffer.alloc(sent), binary: true, begins: true, ends: true });
+  stream.push(null);
+  await once(near, 'close');
+  tunnel.write('an acknowledgement');
+  await new Promise((resolve) => setImmediate(resolve));
+  let count = 0;
+  for await (const piece of tunnel) count += (piece as Buffer).length;
+  expect(count).toBe(sent);
 });
