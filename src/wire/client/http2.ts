@@ -10,6 +10,7 @@ import {
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeGathered } from '../http/gather.ts';
+import { endWholeOnly } from '../http/whole-end.ts';
 import { limits } from '../limits.ts';
 import { dialEndpoint, type Endpoint } from './dial.ts';
 import { tooManyInformational } from './informational.ts';
@@ -65,6 +66,7 @@ function send(session: Session, endpoint: Endpoint, request: ClientRequest): Pro
       endStream: request.body === undefined,
       ...(request.signal && { signal: request.signal }),
     });
+    endWholeOnly(stream, () => new Error('http2: the stream ended before its body'));
     session.streams++;
     let answered = false;
     let failure: Error | undefined;

@@ -13,6 +13,7 @@ import { collectBody } from './body.ts';
 import { endWith } from './outflow.ts';
 import { type PeerCertificate, peerCertificateOf } from './peer.ts';
 import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireResponse } from './types.ts';
+import { endWholeOnly } from './whole-end.ts';
 
 export interface Http2RequestParts {
   stream: ServerHttp2Stream;
@@ -47,6 +48,7 @@ export class Http2Request implements WireRequest {
     }
     this.headers = headers as IncomingHttpHeaders;
     this.rawHeaders = rawHeaders;
+    if (!stream.endAfterHeaders) endWholeOnly(stream, () => new ClientGoneError());
   }
 
   get #socket(): TLSSocket | undefined {
