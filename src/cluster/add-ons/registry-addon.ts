@@ -10,6 +10,7 @@ import { formatYaml } from '#apimachinery/codec';
 import type { Running, Supervisor } from '#component-base';
 import { atomicWrite, type NetnsSockets, openLogFile } from '#host';
 import type { Clock } from '#utils';
+import { pipeDuplex } from '#wire';
 import { applyObjects } from '../objects/apply.ts';
 import { findProgram } from '../capabilities.ts';
 import { endpointAddress } from '../cloud/network.ts';
@@ -98,15 +99,8 @@ async function startProgram({ port, dataDir }: RegistrySetup, clock: Clock): Pro
 async function relay({ port, sockets }: RegistrySetup): Promise<Server> {
   const server = await sockets.listen(endpointAddress, port);
   server.on('connection', (node) => {
-    const registry = connect({ host: '127.0.0.1', port });
-    for (const [from, to] of [
-      [node, registry],
-      [registry, node],
-    ] as const) {
-      from.on('error', () => to.destroy());
-      from.on('close', () => to.destroy());
-      from.pipe(to);
-    }
+    node.allowHalfOpen = true;
+    void pipeDuplex(node, connect({ host: '127.0.0.1', port, allowHalfOpen: true }));
   });
   return server;
 }

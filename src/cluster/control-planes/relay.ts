@@ -2,14 +2,15 @@
 import { rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { pipeDuplex } from '#wire';
 
 /** Hands connections on, as they are. Gives what ends it, with all connections. */
 export async function relay(path: string, open: () => Promise<Duplex>): Promise<() => Promise<void>> {
   const sockets = new Set<Socket>();
   const join = async (socket: Socket): Promise<void> => {
     const far = await open();
-    await Promise.all([pipeline(socket, far), pipeline(far, socket)]);
+    if (socket.destroyed) far.destroy();
+    else await pipeDuplex(socket, far);
   };
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);

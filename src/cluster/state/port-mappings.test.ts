@@ -55,3 +55,38 @@ it('carries connections to the node both ways, also half closed, and lets the po
   await expect(once(connect({ host, port: hostPort }), 'connect')).rejects.toThrow('ECONNREFUSED');
   node.close();
 });
+
+it('a client that goes on talking and takes its time gets all that a node said before it was gone', async () => {
+  const bytes = 4_000_000;
+  const node = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => {}).end(Buffer.alloc(bytes));
+    socket.resume();
+  }).listen(0, host);
+  await once(node, 'listening');
+  const { port } = node.address() as AddressInfo;
+  const hostPort = await freePort();
+  const mapped = await openPortMappings([{ node: 0, listenAddress: host, hostPort, containerPort: 1 }], {
+    addressOf: () => host,
+    dial: async () => {
+      const socket = connect({ host, port, allowHalfOpen: true });
+      await once(socket, 'connect');
+      return socket;
+    },
+    logger: silentLogger,
+  });
+  const client = connect({ host, port: hostPort, allowHalfOpen: true });
+  let taken = 0;
+  client.on('error', () => {});
+  client.on('data', (piece: Buffer) => {
+    taken += piece.length;
+    // The client has nothing more to say at some point, with much still to be read.
+    if (taken > bytes / 2) client.end();
+    else client.write('more');
+    client.pause();
+    setTimeout(() => client.resume(), 1);
+  });
+  await once(client, 'close');
+  expect(taken).toBe(bytes);
+  await mapped.close();
+  node.close();
+});

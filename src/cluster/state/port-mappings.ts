@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Logger } from '#utils';
-import type { Dial } from '#wire';
+import { type Dial, pipeDuplex } from '#wire';
 import type { PortMapping } from './settings.ts';
 
 /** How many connections one mapping carries at the same time. */
@@ -19,11 +19,9 @@ async function carry(near: Socket, target: { host: string; port: number }, dial:
     over();
     throw error;
   });
-  far.on('error', over);
-  near.on('close', () => far.destroy());
-  // Each side may end first and still receive from the other.
-  near.pipe(far);
-  far.pipe(near);
+  near.off('error', over);
+  if (near.destroyed) far.destroy();
+  else await pipeDuplex(near, far);
 }
 
 /**

@@ -42,12 +42,14 @@ test('all that a backend said before it ended reaches a client that goes on talk
   expect([taken, broken]).toEqual([bytes, undefined]);
 });
 
-test('a connection that is reset ends the other one', async () => {
+test('a connection that is reset resets the other one', async () => {
   const backend = await listen(true, (socket) => void socket.once('data', () => socket.resetAndDestroy()));
   const front = await listen(true, (socket) => void pipeDuplex(socket, connect(backend, '127.0.0.1')));
   const client = connect(front, '127.0.0.1');
-  client.on('error', () => {});
+  let broken: NodeJS.ErrnoException | undefined;
+  client.on('error', (error) => (broken = error));
   client.resume();
   client.write('x');
-  await once(client, 'close');
+  await new Promise((resolve) => client.once('close', resolve));
+  expect(broken?.code).toBe('ECONNRESET');
 });

@@ -1,5 +1,13 @@
 // Joins two byte streams, with back-pressure and half-close.
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
+
+/** Ends a connection so that its peer does not take what has come for all: bare TCP is reset; TLS tells by the good-bye that is missing. */
+export function cutOff(stream: Duplex): void {
+  if (stream instanceof Socket && !(stream instanceof TLSSocket) && stream.remoteFamily !== undefined) stream.resetAndDestroy();
+  else stream.destroy();
+}
 
 /** Passes bytes both ways; an end on one side ends the other's input. Resolves when both are over. A failure on one side ends both. */
 export function pipeDuplex(a: Duplex, b: Duplex): Promise<void> {
@@ -7,7 +15,7 @@ export function pipeDuplex(a: Duplex, b: Duplex): Promise<void> {
     let open = 2;
     const lost = (other: Duplex, self: Duplex): void => {
       // A reset, not an end: the other side must not wait for more.
-      if (!self.readableEnded) other.destroy();
+      if (!self.readableEnded) cutOff(other);
       // All it said has been read, and the other side may still be taking it. `pipe` stops reading once its target takes no more; what still comes
       // has nowhere to go, but its end must be seen.
       else other.resume();
