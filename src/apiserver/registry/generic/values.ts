@@ -1,5 +1,4 @@
 // Comparisons of plain JSON values.
-import { builtinSchema } from '#api';
 import { own, setOwn } from '#utils';
 
 /** Whether two JSON values are exactly equal, except for the order of members: an empty map differs from an absent one. */
@@ -44,17 +43,14 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
-let opaque: Set<string> | undefined;
-
-/** Whether fields of this name hold what has no type, where a null is a value. In types of their own the same names hold texts and amounts. */
-function isOpaque(name: string): boolean {
-  if (opaque === undefined) {
-    opaque = new Set(['managedFields']);
-    for (const type of builtinSchema().names())
-      for (const field of builtinSchema().type(type)?.fields ?? [])
-        if (field.type === 'rawExtension' || field.type === 'json') opaque.add(field.name);
-  }
-  return opaque.has(name);
+/**
+ * Whether a member holds what has no type, where a null is a value: who manages fields, a revision of a controller, the parameters of a device driver. Other
+ * types have members of the same names that are maps of texts, where a null is none.
+ */
+function isOpaque(object: Readonly<Record<string, unknown>>, key: string): boolean {
+  if (key === 'data') return object['kind'] === 'ControllerRevision';
+  if (key === 'parameters') return typeof object['driver'] === 'string';
+  return key === 'managedFields';
 }
 
 /** The value without the null members of its objects. Parts without nulls are shared. It is for rules and printers, which look at stored objects. */
@@ -73,7 +69,7 @@ export function withoutNulls<T>(value: T): T {
   let copy: Record<string, unknown> | undefined;
   for (const key in object) {
     const item = object[key];
-    if (item !== null && isOpaque(key)) continue;
+    if (item !== null && isOpaque(object, key)) continue;
     const clean = withoutNulls(item);
     if (clean === null) delete (copy ??= { ...object })[key];
     else if (clean !== item) setOwn((copy ??= { ...object }), key, clean);
@@ -91,6 +87,6 @@ export function dropNulls(value: unknown): void {
   const object = value as Record<string, unknown>;
   for (const key in object) {
     if (object[key] === null) delete object[key];
-    else if (typeof object[key] === 'object' && !isOpaque(key)) dropNulls(object[key]);
+    else if (typeof object[key] === 'object' && !isOpaque(object, key)) dropNulls(object[key]);
   }
 }
