@@ -97,6 +97,8 @@ const issuing = {
         return configuration.webhooks.every(({ clientConfig }) => clientConfig.caBundle);
       });
       await eventually('objects are taken', () => apply(issuers));
+      // It is made for the Ingress, by a controller that has just started.
+      await eventually('a certificate for the Ingress', () => kubectl('get', 'certificate', 'shop'));
       await kubectl('wait', '--for=condition=Ready', 'certificate/authority', 'certificate/leaf', 'certificate/shop', '--timeout=180s');
       const denied = await execute('kubectl', ['apply', '-f', '-'], { env, input: wrong });
       if (denied.code === 0 || !/admission webhook "webhook.cert-manager.io" denied the request/.test(denied.text)) throw new Error(denied.text);
