@@ -89,6 +89,8 @@ export const limits = {
   unreadEndTimeoutMs: 4 * 3_600_000,
   /** WebSocket: a frame up to this size is handed on whole. */
   webSocketWholeFrameBytes: 64 * 1024,
+  /** WebSocket: how long a peer that has been sent everything may take to answer the close frame. */
+  webSocketCloseTimeoutMs: 10_000,
   /** Remote command: how long the client may take to open its streams (kubelet's StreamCreationTimeout). */
   streamCreationTimeoutMs: 30_000,
   /** Remote command: how long a command may take to read what a client wrote that has hung up since, and to end. */

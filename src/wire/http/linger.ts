@@ -27,8 +27,13 @@ export function endAndClose(connection: Duplex, unread: Readable = connection): 
  * that has said good-bye reads no more.
  */
 export function endInTime(connection: Duplex, timeoutMs = limits.stallTimeoutMs): void {
-  const timer = setTimeout(() => connection.destroy(), timeoutMs);
-  timer.unref();
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (ms: number): void => {
+    clearTimeout(timer);
+    if (!connection.destroyed) timer = setTimeout(() => connection.destroy(), ms).unref();
+  };
+  wait(timeoutMs);
   connection.once('close', () => clearTimeout(timer));
-  connection.end();
+  // All of it has gone out: what is left to wait for is the peer's own end.
+  connection.end(() => wait(Math.min(timeoutMs, limits.stallTimeoutMs)));
 }

@@ -53,3 +53,13 @@ test('a connection that is reset resets the other one', async () => {
   await new Promise((resolve) => client.once('close', resolve));
   expect(broken?.code).toBe('ECONNRESET');
 });
+
+test('a side that was gone before they were joined ends the other one', async () => {
+  const backend = await listen(true, (socket) => void socket.on('error', () => {}).resume());
+  const [gone, other] = [connect(backend, '127.0.0.1'), connect(backend, '127.0.0.1')];
+  await Promise.all([once(gone, 'connect'), once(other, 'connect')]);
+  gone.destroy();
+  await once(gone, 'close');
+  await pipeDuplex(gone, other);
+  expect(other.destroyed).toBe(true);
+});

@@ -2,6 +2,8 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
+import { endInTime } from '../http/linger.ts';
+import { limits } from '../limits.ts';
 
 /** Ends a connection so that its peer does not take what has come for all: bare TCP is reset; TLS tells by the good-bye that is missing. */
 export function cutOff(stream: Duplex): void {
@@ -19,6 +21,8 @@ export function pipeDuplex(a: Duplex, b: Duplex): Promise<void> {
       // All it said has been read, and the other side may still be taking it. `pipe` stops reading once its target takes no more; what still comes
       // has nowhere to go, but its end must be seen.
       else other.resume();
+      // Who never ends his own side does not keep the connection.
+      if (self.closed && !other.destroyed) endInTime(other, limits.unreadEndTimeoutMs);
     };
     const closed = (other: Duplex, self: Duplex) => (): void => {
       lost(other, self);
@@ -26,8 +30,14 @@ export function pipeDuplex(a: Duplex, b: Duplex): Promise<void> {
     };
     a.on('error', () => lost(b, a));
     b.on('error', () => lost(a, b));
-    a.once('close', closed(b, a));
-    b.once('close', closed(a, b));
+    for (const [other, self] of [
+      [b, a],
+      [a, b],
+    ] as const) {
+      // One that is gone already says so no more.
+      if (self.closed) process.nextTick(closed(other, self));
+      else self.once('close', closed(other, self));
+    }
     a.pipe(b);
     b.pipe(a);
   });

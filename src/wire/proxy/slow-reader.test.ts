@@ -9,7 +9,7 @@ import { webSocketTunnel } from '../websocket/tunnel.ts';
 
 afterEach(() => vi.useRealTimers());
 
-/** A transport whose peer takes nothing until it is told to. */
+/** A connection to a peer that reads nothing before `read` is called. */
 function resting() {
   let taken = 0;
   let wake: (() => void) | undefined;
@@ -71,6 +71,20 @@ test.each(speakers)('%s: a reader that rests for an hour reads on to the end', a
   vi.advanceTimersByTime(limits.unreadEndTimeoutMs);
   await expect.poll(() => stream.destroyed).toBe(true);
 });
+
+test.each(speakers)(
+  '%s: a peer that has been sent everything and never says good-bye is let go in a minute',
+  async (_name, speak) => {
+    const { stream, read } = resting();
+    read();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    speak(stream);
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(stream.destroyed).toBe(false);
+    vi.advanceTimersByTime(limits.stallTimeoutMs);
+    expect(stream.destroyed).toBe(true);
+  },
+);
 
 test('a tunnel gives all that came before its client hung up, whatever is written to it since', async () => {
   const { stream, read } = resting();

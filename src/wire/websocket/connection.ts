@@ -86,18 +86,25 @@ export class WebSocketConnection extends EventEmitter<WebSocketEvents> {
     this.#intake.release(who);
   }
 
-  /** Starts the close handshake; the connection ends when the peer answers, or after `limits.unreadEndTimeoutMs`. */
+  /**
+   * Starts the close handshake; the connection ends when the peer answers, `limits.webSocketCloseTimeoutMs` after all that was written has gone out, or after
+   * `limits.unreadEndTimeoutMs`.
+   */
   close(code: number = closeCode.normal, reason = ''): void {
     if (this.#closeSent || this.#closed) return;
     const text = Buffer.from(reason, 'utf8').subarray(0, 123);
     const payload = Buffer.alloc(2 + text.length);
     payload.writeUInt16BE(code === closeCode.noStatus ? closeCode.normal : code);
     text.copy(payload, 2);
-    this.#write(opcode.close, payload);
+    this.#endWithin(limits.unreadEndTimeoutMs);
+    this.#write(opcode.close, payload, () => this.#endWithin(limits.webSocketCloseTimeoutMs));
     this.#closeSent = true;
     this.#intake.releaseAll();
-    this.#closeTimer = setTimeout(() => this.destroy(), limits.unreadEndTimeoutMs);
-    this.#closeTimer.unref();
+  }
+
+  #endWithin(ms: number): void {
+    clearTimeout(this.#closeTimer);
+    if (!this.#closed) this.#closeTimer = setTimeout(() => this.destroy(), ms).unref();
   }
 
   destroy(): void {
@@ -105,13 +112,14 @@ export class WebSocketConnection extends EventEmitter<WebSocketEvents> {
     this.#finish(1006, '');
   }
 
-  #write(op: number, payload: Buffer): boolean {
+  /** `sent` is called when the frame, and all before it, has gone out. */
+  #write(op: number, payload: Buffer, sent?: () => void): boolean {
     const transport = this.#transport;
     if (this.#closed || !transport.writable) return false;
     const [head, body] = encodeFrame(op, payload, { masked: this.#masked }) as [Buffer, Buffer];
     transport.cork();
     transport.write(head);
-    const room = transport.write(body);
+    const room = transport.write(body, sent);
     transport.uncork();
     return room;
   }

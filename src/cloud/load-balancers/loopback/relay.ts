@@ -13,10 +13,10 @@ export function relay(client: Duplex, backend: Duplex, clock: Clock): Promise<vo
     timer?.cancel();
     timer = clock.setTimer(limits.loopbackHalfOpenMs, () => both.forEach(cutOff));
   };
-  for (const stream of both)
-    stream.once('end', () => {
-      watch();
-      for (const one of both) one.on('data', watch).on('drain', watch);
-    });
+  const begin = (): void => {
+    if (!timer) for (const one of both) one.on('data', watch).on('drain', watch);
+    watch();
+  };
+  for (const stream of both) stream.once('end', begin);
   return pipeDuplex(client, backend).finally(() => timer?.cancel());
 }
