@@ -3,7 +3,7 @@ import { quote } from './quote.ts';
 
 const int64 = 2 ** 63;
 /** Whether Go decodes the number into an int64; others are a float64. */
-const isInt64 = (value: number): boolean => Number.isInteger(value) && value >= -int64 && value < int64;
+export const isInt64 = (value: number): boolean => Number.isInteger(value) && value >= -int64 && value < int64;
 
 const number = (value: number): string => {
   const size = Math.abs(value);

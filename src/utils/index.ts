@@ -14,7 +14,7 @@ export { quote } from './quote.ts';
 export { isOneOf } from './membership.ts';
 export { once } from './once.ts';
 export { parseGoInt } from './go-int.ts';
-export { goPrint, goString, goSyntax, goTypeName } from './go-print.ts';
+export { goPrint, goString, goSyntax, goTypeName, isInt64 } from './go-print.ts';
 export { finish, type Steps } from './steps.ts';
 export { withoutTrailing } from './trailing.ts';
 export { firstOfEach, repeats } from './repeats.ts';

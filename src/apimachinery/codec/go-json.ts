@@ -8,6 +8,7 @@ export const goEscaped = (json: string): string =>
 export function sortedJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  const members = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  members.sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${members.map(([key, inner]) => `${JSON.stringify(key)}:${sortedJson(inner)}`).join(',')}}`;
 }

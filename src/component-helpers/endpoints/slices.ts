@@ -1,7 +1,7 @@
 // Packing endpoints into slices so that few slices change (k8s.io/endpointslice reconciler; KEP-752). Pure.
 import type { Endpoint, EndpointPort, EndpointSlice } from '#api/discovery/v1';
 import { deepEqual } from '#utils';
-import { canonicalJson } from '../workload/index.ts';
+import { sortedJson } from '#apimachinery/codec';
 
 export const serviceNameLabel = 'kubernetes.io/service-name';
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
@@ -27,7 +27,7 @@ const identity = ({ addresses, hostname, targetRef }: Endpoint): string =>
 /** A text that is equal for the same ports in any order. */
 export const portsKey = (ports: readonly EndpointPort[] | null | undefined): string =>
   (ports ?? [])
-    .map((port) => canonicalJson({ name: '', protocol: 'TCP', ...port }))
+    .map((port) => sortedJson({ name: '', protocol: 'TCP', ...port }))
     .sort()
     .join();
 

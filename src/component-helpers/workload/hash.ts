@@ -1,18 +1,10 @@
 // The hash behind pod-template-hash and revision names (pkg/controller ComputeHash, k8s.io/apimachinery/pkg/util/rand SafeEncodeString).
 // Upstream hashes a dump of Go structs, which nothing outside Go can repeat; what counts is that equal templates hash alike.
+import { sortedJson } from '#apimachinery/codec';
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const offset = 0x811c9dc5;
 const prime = 0x01000193;
-
-/** The JSON of a value with the keys of all objects sorted. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  entries.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`;
-}
 
 /** The FNV-1a hash of 32 bits over the UTF-16 code units of a text. */
 export function fnv32a(text: string): number {
@@ -27,4 +19,4 @@ export const safeEncode = (text: string): string =>
 
 /** A short name for a value; `collisionCount` gives another one when that name is taken. */
 export const stableHash = (value: unknown, collisionCount?: number): string =>
-  safeEncode(String(fnv32a(`${canonicalJson(value)}${collisionCount === undefined ? '' : `#${collisionCount}`}`)));
+  safeEncode(String(fnv32a(`${sortedJson(value)}${collisionCount === undefined ? '' : `#${collisionCount}`}`)));

@@ -1,7 +1,7 @@
 // The Endpoints object of one Service (pkg/controller/endpoint). Pure.
 import type { Endpoints, EndpointSubset, Pod, Service } from '#api/core/v1';
 import { headlessLabel, isHeadlessService, lastChangeTriggerTime, selectsPods, triggerTime } from '#component-helpers/endpoints';
-import { canonicalJson } from '#component-helpers/workload';
+import { sortedJson } from '#apimachinery/codec';
 import type { Effect, Plan } from '#controller-runtime';
 import { endpoints as resource } from '#controller-runtime/workload';
 import { deepEqual } from '#utils';
@@ -76,7 +76,7 @@ function isCurrent({ metadata, subsets }: Endpoints, wanted: readonly EndpointSu
 /** Whether the subsets are the same in any order, apart from the versions of pods that they name. */
 function sameSubsets(a: readonly EndpointSubset[] | undefined, b: readonly EndpointSubset[]): boolean {
   const known = a ?? [];
-  const sorted = (subsets: readonly EndpointSubset[]): string[] => subsets.map((subset) => canonicalJson(subset)).sort();
+  const sorted = (subsets: readonly EndpointSubset[]): string[] => subsets.map((subset) => sortedJson(subset)).sort();
   return known.length === b.length && deepEqual(sorted(known), sorted(b));
 }
 

@@ -9,7 +9,8 @@ import {
   isPodAddressable,
   podAddresses,
 } from '#component-helpers/endpoints';
-import { canonicalJson, isPodReady } from '#component-helpers/workload';
+import { sortedJson } from '#apimachinery/codec';
+import { isPodReady } from '#component-helpers/workload';
 
 interface Entry {
   address: EndpointAddress;
@@ -60,7 +61,7 @@ export function subsetsOf(service: Service, pods: readonly Pod[]): EndpointSubse
     const entry = entryOf(service, pod);
     if (!entry) continue;
     for (const port of portsOf(service, pod)) {
-      const key = canonicalJson(port ?? {});
+      const key = sortedJson(port ?? {});
       const group = byPort.get(key) ?? { port, entries: new Map<string, Entry>() };
       group.entries.set(addressId(entry.address), entry);
       byPort.set(key, group);

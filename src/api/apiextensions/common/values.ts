@@ -4,7 +4,7 @@
 import type { JSONSchemaProps } from '#api/apiextensions/v1';
 import { type FieldError, type FieldErrorType, fieldErrorsMax } from '#apimachinery/field';
 import { compileRegexp, RegexpError, Work, WorkError } from '#regexp';
-import { deepEqual, own } from '#utils';
+import { deepEqual, isInt64, own } from '#utils';
 import { isKnownFormat, stringFormat } from './formats.ts';
 import { correlatedItem, isObject, schemaItems } from './structure.ts';
 
@@ -42,9 +42,6 @@ interface Run {
 
 /** The value that a schema's value had before, where that is known. */
 type Old = { value: unknown } | undefined;
-
-/** What Go reads as a whole number; others are fractions to it. */
-const isInt64 = (value: number): boolean => Number.isInteger(value) && value < 2 ** 63 && value >= -(2 ** 63);
 
 /** JSON type and Go's format of a value. */
 function typeOf(value: unknown): [type: string, format: string] {
