@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { clusters, root, sagong } from './lib/clusters.mjs';
-import { endLeft, markOf } from './lib/left.mjs';
+import { endLeft, markStarted } from './lib/left.mjs';
 import { page, store, stored } from './lib/page.mjs';
 import { background, eventually, execute, goCopy, goModule, goProgram, must } from './lib/programs.mjs';
 
@@ -29,7 +29,7 @@ function lacks({ needs, cluster }) {
 
 const failure = (error) => ({ result: 'fails', differs: String(error.message ?? error).split('\n').slice(0, 3).join(' ').slice(0, 400), log: error.message });
 
-/** The rows of a tool: those that `chosen` names anew, the others as they were. */
+/** The rows of a tool: those that `chosen` names anew, the others as they were; none when it was interrupted. */
 async function runTool(tool, context, before, chosen) {
   const runs = [];
   for (const { what, version, run } of tool.runs) {
@@ -39,13 +39,15 @@ async function runTool(tool, context, before, chosen) {
       continue;
     }
     const started = Date.now();
-    const mark = markOf(context.work);
+    markStarted(context.work);
     const { log, ...kept } = await run({ ...context, rows: runs }).catch(failure);
+    // What an interruption broke off did not fail.
+    if (context.interrupted()) return undefined;
     const seconds = Math.round((Date.now() - started) / 1000);
     runs.push({ what, version, ...kept, day: new Date().toISOString().slice(0, 10) });
     console.log(`${kept.result.padEnd(8)} ${tool.name}: ${what} ${version} (${seconds} s)${kept.differs ? `: ${kept.differs}` : ''}${log ? `\n${log}` : ''}`);
     await context.stopAll();
-    await endLeft(mark);
+    await endLeft();
   }
   return runs;
 }
@@ -70,6 +72,7 @@ async function main() {
   const end = () => (ended ??= undo());
   const undo = async () => {
     await stopAll();
+    await endLeft();
     await made.endAll();
     rmSync(work, { recursive: true, force: true });
   };
@@ -81,6 +84,7 @@ async function main() {
     });
   const tools = {
     ...{ work, cache, sagong, execute, must, eventually, start, stopAll },
+    interrupted: () => interrupted,
     goModule: (module) => goModule(work, module),
     goCopy: (module) => goCopy(work, cache, module),
     goProgram: (program) => goProgram(work, cache, program),
@@ -96,8 +100,7 @@ async function main() {
       const cluster = tool.cluster === 'none' ? {} : await made.get(tool.cluster ?? 'simulated');
       const chosen = (text) => values.what === undefined || text.includes(values.what);
       const runs = await runTool(tool, { ...tools, ...cluster }, stored(here, folder)?.runs ?? [], chosen);
-      // What an interruption broke off did not fail.
-      if (interrupted) return;
+      if (!runs) return;
       store(here, folder, { name: tool.name, runs });
       writePage();
       if (runs.some(({ result }) => result === 'fails')) process.exitCode = 1;

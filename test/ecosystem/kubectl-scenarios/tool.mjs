@@ -78,8 +78,12 @@ async function serve({ work, must, start, eventually, execute, sagong }, sources
 async function runScenarios(context, sources, programs, what) {
   const { url, dir } = await serve(context, sources, programs);
   // Some scenarios look for the server's certificate in the temporary directory.
+  const onLine = (line) => {
+    const [, name] = /^Recording: (\w+)$/.exec(line) ?? [];
+    if (name) console.log(`         ${new Date().toISOString().slice(11, 19)} ${name}`);
+  };
   const env = { ...(what && { WHAT: what.join(' ') }), HOME: dir, TMPDIR: dir };
-  const { text, code } = await context.execute('bash', [join(here, 'scenarios.sh'), sources, url, join(dir, 'reports')], { env, timeoutMs: scenariosTimeoutMs });
+  const { text, code } = await context.execute('bash', [join(here, 'scenarios.sh'), sources, url, join(dir, 'reports')], { env, onLine, timeoutMs: scenariosTimeoutMs });
   await context.stopAll();
   const named = (pattern) => [...text.matchAll(pattern)].map(([, name]) => name).filter((name) => name !== 'record_command_canary');
   const failed = named(/^Error when running (\w+)$/gm);

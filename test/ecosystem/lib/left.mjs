@@ -8,11 +8,10 @@ const patienceMs = 10_000;
 
 let runs = 0;
 
-/** Has all processes that are started from now on carry a mark, which it answers. `work`: the folder of this run of all tools, which makes it unique. */
-export function markOf(work) {
+/** Has all processes that are started from now on carry a mark. `work`: the folder of this run of all tools, which makes it unique. */
+export function markStarted(work) {
   runs += 1;
   process.env[variable] = `${work}/${runs}`;
-  return process.env[variable];
 }
 
 /** What a file of a process says; nothing when the process is gone, or is a kernel's or another user's. */
@@ -36,9 +35,11 @@ function signal(pid, name) {
   }
 }
 
-/** Ends the processes that carry a mark, and takes the mark from those to come. */
-export async function endLeft(mark) {
+/** Ends the processes that carry the mark of now, if there is one, and takes it from those to come. */
+export async function endLeft() {
+  const mark = process.env[variable];
   delete process.env[variable];
+  if (!mark) return;
   const left = marked(mark);
   if (left.length === 0) return;
   console.log(`ended what it left behind: ${left.map((pid) => told(pid, 'comm').trim()).sort().join(', ')}`);

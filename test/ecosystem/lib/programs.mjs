@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 
 const commandTimeoutMs = 900_000;
 /** Programs are built from their sources here, which a busy machine takes its time for. */
@@ -11,12 +12,13 @@ export const buildTimeoutMs = 4 * 3_600_000;
 const outputBytesMax = 64 << 20;
 const pollMs = 250;
 
-/** `{ code, text, stdout }` of a command; `text` is what it printed on both streams. */
-export const execute = (command, args, { env = {}, cwd, input, timeoutMs = commandTimeoutMs } = {}) =>
+/** `{ code, text, stdout }` of a command; `text` is what it printed on both streams. `onLine` is told each line of standard output when it comes. */
+export const execute = (command, args, { env = {}, cwd, input, onLine, timeoutMs = commandTimeoutMs } = {}) =>
   new Promise((done) => {
     const options = { maxBuffer: outputBytesMax, env: { ...process.env, ...env }, cwd, timeout: timeoutMs };
     const child = execFile(command, args, options, (error, stdout, stderr) => done({ code: error ? 1 : 0, text: stdout + stderr, stdout }));
     if (input !== undefined) child.stdin.end(input);
+    if (onLine) createInterface({ input: child.stdout }).on('line', onLine);
   });
 
 /** What a command that has to succeed wrote to standard output. */
