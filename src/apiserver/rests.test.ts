@@ -1,11 +1,16 @@
 import { expect, it } from 'vitest';
-import { flowOf } from './rests.ts';
+import { restsOf } from './rests.ts';
 
-it.each([
-  ['alice', 'alice'],
-  ['system:node:n1', 'system:node:n1'],
-  ['system:serviceaccount:shop:one', 'namespace shop'],
-  ['system:serviceaccount:shop:two', 'namespace shop'],
-  ['system:serviceaccount:kube-system:job-controller', 'system:serviceaccount:kube-system:job-controller'],
-  ['system:serviceaccount:shop', 'system:serviceaccount:shop'],
-])('work of %s counts as that of %s', (user, flow) => expect(flowOf(user)).toBe(flow));
+it('charges the work of an answer to whoever asked, who is not known yet when the answer is made', async () => {
+  let nowMs = 0;
+  const charged: [string, number][] = [];
+  const clock = { monotonic: () => nowMs, now: () => nowMs, setTimer: () => ({ cancel() {} }), sleep: () => Promise.resolve() };
+  const { restOf } = restsOf(clock, (flow, ms) => void charged.push([flow, ms]));
+  const request = { via: 'wire' as const, user: { name: 'system:anonymous', groups: [] as string[] } };
+  const rest = restOf(request);
+  request.user = { name: 'system:serviceaccount:shop:one', groups: [] };
+  await rest();
+  nowMs += 5;
+  await new Promise(process.nextTick);
+  expect(charged).toEqual([['namespace shop', 5]]);
+});

@@ -1,32 +1,27 @@
 // Where long work of a request pauses, so that one thread serves all.
 import { createTurnstile, createTurns, type Turnstile } from '#host';
 import type { Clock } from '#utils';
-import { splitServiceAccountName } from './authentication/users.ts';
+import { flowOf } from './authentication/users.ts';
 import type { ServerContext } from './endpoints/context.ts';
 import type { WriteSettings } from './registry/generic/types.ts';
 
 /**
- * Whose work it is. The service accounts of a namespace count as one, since whoever may make one there may make a thousand; those of
- * kube-system are the cluster's own and each for itself.
- */
-export function flowOf(userName: string): string {
-  const account = splitServiceAccountName(userName);
-  return account && account.namespace !== 'kube-system' ? `namespace ${account.namespace}` : userName;
-}
-
-/**
  * Gives each request its pauses. What came over connections and what this process' own components ask for have each a share of every turn,
- * and steps of the former go on flow by flow: ten thousand writes of one do not come before a single one of another.
+ * and steps of the former go on flow by flow: ten thousand writes of one do not come before a single one of another. `charge` hears how many milliseconds each of these flows used.
  */
-export function restsOf(clock: Clock): Pick<ServerContext, 'restOf'> & Pick<WriteSettings, 'rest'> {
-  const turnstile = (): Turnstile => createTurnstile({ clock, turns: createTurns(clock), overtaking: true });
-  const [inside, outside] = [turnstile(), turnstile()];
+export function restsOf(
+  clock: Clock,
+  charge?: (flow: string, ms: number) => void,
+): Pick<ServerContext, 'restOf'> & Pick<WriteSettings, 'rest'> {
+  const turnstile = (onUsed?: typeof charge): Turnstile =>
+    createTurnstile({ clock, turns: createTurns(clock), overtaking: true, ...(onUsed && { onUsed }) });
+  const [inside, outside] = [turnstile(), turnstile(charge)];
   return {
     rest: () => inside(),
-    restOf({ via, user }) {
-      if (via === 'memory') return () => inside();
-      const flow = flowOf(user.name);
-      return () => outside(flow);
+    restOf(request) {
+      if (request.via === 'memory') return () => inside();
+      // Whose it is is read when it rests: a request is there before it is known who asks.
+      return () => outside(flowOf(request.user.name));
     },
   };
 }

@@ -3,7 +3,7 @@
 import { allowListeners } from './platform/streams.ts';
 import { builtinSchema, type KindSettings } from '#api';
 import { createMetrics, type Metrics, versionInfo } from '#component-base';
-import { createTurnstile, createTurns } from '#host';
+import { createTurnstile, createTurns, createUtilization } from '#host';
 import { type Logger, type Rng, silentLogger } from '#utils';
 import { createMemoryTransport } from './adapters/memory.ts';
 import { ownDomain } from './adapters/own-domain.ts';
@@ -33,6 +33,7 @@ import { ResourceTable } from './registry/resource-table.ts';
 import type { SpecialRest } from './registry/special.ts';
 import type { ClusterWriter } from './registry/writer.ts';
 import type { Target, UserInfo } from './request/request.ts';
+import { Paces } from './flowcontrol/index.ts';
 import { restsOf } from './rests.ts';
 import type { ApiServer, ApiServerOptions, ApiServerParts } from './server-options.ts';
 import { defaultSettings, kindSettingsOf, type ServerSettings } from './settings.ts';
@@ -69,6 +70,7 @@ interface Ground {
   refusals: Refusals;
   /** Ends when the server cannot go on. */
   lost: ReturnType<typeof ending>;
+  paces: Paces;
 }
 
 function groundOf(options: ApiServerOptions): Ground {
@@ -95,6 +97,7 @@ function groundOf(options: ApiServerOptions): Ground {
     writer,
     refusals: new Refusals(),
     lost,
+    paces: new Paces(clock, createUtilization()),
   };
 }
 
@@ -174,7 +177,7 @@ function contextOf(ground: Ground, parts: ApiServerParts): ServerContext & { end
   const { options, settings, kindSettings, table, feed, random, cluster, writer, metrics, logger } = ground;
   const special = specialOf(ground, parts);
   const running = new Set<() => void>();
-  const { rest, restOf } = restsOf(options.clock);
+  const { rest, restOf } = restsOf(options.clock, (flow, ms) => ground.paces.charge(flow, ms));
   return {
     table,
     feed,
@@ -219,7 +222,7 @@ function isServed({ table, special }: ServerContext, { group, version, resource,
 }
 
 function chainOf(
-  { options, settings, refusals }: Ground,
+  { options, settings, refusals, paces }: Ground,
   parts: ApiServerParts,
   { context, seats }: { context: ServerContext; seats: Seats },
   route: Next,
@@ -234,6 +237,7 @@ function chainOf(
     onAllowed: parts.onAllowed,
     audit: options.audit,
     seats,
+    paces: settings.enablePriorityAndFairness ? paces : undefined,
     remotes: parts.aggregator,
     observer: requestMetrics(context.metrics, (target) => isServed(context, target)),
     refusals,

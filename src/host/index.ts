@@ -1,6 +1,7 @@
 // Node implementations of the interfaces in #utils: the one room with timers, files, processes and signals.
 export { systemClock } from './clock.ts';
 export { createTurns, createTurnstile, nextTurn, type Turns, type Turnstile } from './turns.ts';
+export { createUtilization } from './utilization.ts';
 export { systemRng } from './rng.ts';
 export { ExecError, execCommand } from './exec.ts';
 export { Descriptor, holding } from './descriptors/descriptor.ts';

@@ -117,13 +117,15 @@ class Usage {
 class Account {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #usage: Usage;
+  readonly #onUsed: TurnstileOptions['onUsed'];
   #running: string | undefined;
   #sinceMs = 0;
   #lightMs = 0;
 
-  constructor(clock: Pick<Clock, 'monotonic'>) {
+  constructor(clock: Pick<Clock, 'monotonic'>, onUsed: TurnstileOptions['onUsed']) {
     this.#clock = clock;
     this.#usage = new Usage(clock);
+    this.#onUsed = onUsed;
   }
 
   begin(flow: string): void {
@@ -156,6 +158,7 @@ class Account {
       this.#lightMs += ms;
     }
     this.#usage.add(flow, ms);
+    this.#onUsed?.(flow, ms);
   }
 }
 
@@ -165,6 +168,8 @@ export interface TurnstileOptions {
   /** A young turn lets callers in past those of other flows who wait, so that little work is not held up by much. */
   overtaking?: boolean;
   shareMs?: number;
+  /** Hears of each piece of work how long it took, in milliseconds. */
+  onUsed?(flow: string, ms: number): void;
 }
 
 /**
@@ -173,10 +178,16 @@ export interface TurnstileOptions {
  * that used most goes on at once in an old turn, too, until all such flows have used a share of their own up: many small steps of one who
  * asks for little do not each wait for a large step of one who asks for much.
  */
-export function createTurnstile({ clock, turns, overtaking = false, shareMs = limits.turnShareMs }: TurnstileOptions): Turnstile {
+export function createTurnstile({
+  clock,
+  turns,
+  overtaking = false,
+  shareMs = limits.turnShareMs,
+  onUsed,
+}: TurnstileOptions): Turnstile {
   // Who was let in is out of it: on a busy server there is always somebody waiting, and it would never be emptied.
   const waiting = new Waiting();
-  const account = new Account(clock);
+  const account = new Account(clock, onUsed);
   let letting = false;
   const open = async (): Promise<void> => {
     letting = true;

@@ -61,3 +61,19 @@ export const loopbackUser: UserInfo = Object.freeze({
   name: apiserverUser,
   groups: [authenticatedGroup, mastersGroup],
 }) as UserInfo;
+
+/**
+ * Whose work it is. The service accounts of a namespace count as one, since whoever may make one there may make a thousand; those of
+ * kube-system are the cluster's own and each for itself.
+ */
+export function flowOf(userName: string): string {
+  const account = splitServiceAccountName(userName);
+  return account && account.namespace !== 'kube-system' ? `namespace ${account.namespace}` : userName;
+}
+
+const controlPlaneUsers = new Set(['system:kube-controller-manager', 'system:kube-scheduler']);
+const controlPlaneGroups = new Set(['system:nodes', 'system:serviceaccounts:kube-system']);
+
+/** Whom the cluster cannot do without (those of the suggested flow schemas system-nodes, kube-controller-manager, kube-scheduler, kube-system-service-accounts). */
+export const keepsTheClusterAlive = ({ name, groups = [] }: UserInfo): boolean =>
+  controlPlaneUsers.has(name) || groups.some((group) => controlPlaneGroups.has(group));

@@ -5,6 +5,7 @@ import { authenticate, authorize, impersonate } from './links/access.ts';
 import { answer } from './links/answer.ts';
 import { bound, deadline } from './links/bounds.ts';
 import { limit } from './links/limit.ts';
+import { pace } from './links/pace.ts';
 import { audit, observe } from './links/record.ts';
 import type { ChainServices } from './services.ts';
 
@@ -31,6 +32,7 @@ const links = (services: ChainServices): Link[] => [
   audit(services), //        records the request from here to the end of its answer
   answer(services), //       any other failure becomes a Status
   impersonate(services), //  finds the user that this one acts as, if any
+  pace(services), //         waits where that user has kept the thread busy for long
   limit(services), //        takes a seat among the requests in flight, or answers 429
   authorize(services), //    whether the user may do that
   send, //                   sends the outcome; the seat is kept until that is done

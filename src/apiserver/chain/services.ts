@@ -17,6 +17,13 @@ export interface Seats {
   readonly seatsWatches?: boolean;
 }
 
+/** Lets requests of one flow begin as fast as its share of the thread allows. */
+export interface Pacing {
+  /** Undefined: at once. Throws 429 when too many wait; rejects when the request is over before its turn. Each that entered leaves. */
+  enter(flow: string, request: Pick<Request, 'cancellation'>): Promise<void> | undefined;
+  leave(flow: string): void;
+}
+
 /** The other API servers behind this one. */
 export interface RemoteServers {
   /** Undefined: the request is served here. */
@@ -36,6 +43,8 @@ export interface ChainServices {
   /** Undefined: requests are not recorded. */
   audit: AuditTrail | undefined;
   seats: Seats;
+  /** Undefined: nobody is slowed. */
+  paces: Pacing | undefined;
   /** Undefined: there are no other API servers. */
   remotes: RemoteServers | undefined;
   observer: RequestObserver;

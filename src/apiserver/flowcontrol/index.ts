@@ -13,6 +13,7 @@ import { distinguisherOf } from './core/matching.ts';
 import { type Refusal, Ticket } from './core/queue-set.ts';
 import { type FlowMetrics, flowMetrics } from './metrics.ts';
 
+export { Paces } from './paces.ts';
 export type { Facts, ResourceStats } from './core/estimate.ts';
 
 export interface FairSeatsOptions {

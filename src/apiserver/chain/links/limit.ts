@@ -1,20 +1,14 @@
 // A bound on requests served at once (k8s.io/apiserver/pkg/server/filters/maxinflight.go). Long-running ones take no seat. Nor do components of
 // this process: they wait for their turn of the event loop instead (`adapters/memory.ts`), and a control plane that refuses itself helps nobody.
 import { StatusError } from '#apimachinery/errors';
-import { mastersGroup } from '../../authentication/users.ts';
+import { keepsTheClusterAlive, mastersGroup } from '../../authentication/users.ts';
 import { reservedSeatsShare, retryAfterSeconds } from '../../limits.ts';
-import { isLongRunning, type Request, type UserInfo } from '../../request/request.ts';
+import { isLongRunning, type Request } from '../../request/request.ts';
 import type { Clock } from '#utils';
 import type { Link } from '../link.ts';
 import type { Seats } from '../services.ts';
 
 const readOnlyVerbs = new Set(['get', 'list', 'watch']);
-const controlPlaneUsers = new Set(['system:kube-controller-manager', 'system:kube-scheduler']);
-const controlPlaneGroups = new Set(['system:nodes', 'system:serviceaccounts:kube-system']);
-
-/** Whom the cluster cannot do without (those of the suggested flow schemas system-nodes, kube-controller-manager, kube-scheduler, kube-system-service-accounts). */
-const keepsTheClusterAlive = ({ name, groups = [] }: UserInfo): boolean =>
-  controlPlaneUsers.has(name) || groups.some((group) => controlPlaneGroups.has(group));
 
 /** Counts the requests in flight, and refuses those beyond a bound. A bound of 0 lets all in. */
 export function boundedSeats(

@@ -29,3 +29,19 @@ export const starvedMs = 100;
 export const reliefSeatsShare = 0.25;
 /** Hands that are remembered, one for each flow. */
 export const handsMax = 10_000;
+/**
+ * Ours: a flow that uses more than this part of the thread's time waits before its next request while others are served and the thread is busy for more
+ * than this part of the time; what it may use at once before that; how much of it is remembered, which bounds the wait; and what counts as others being served.
+ */
+export const paceShare = 0.2;
+export const paceBusy = 0.6;
+export const paceAllowanceMs = 200;
+export const paceDebtMaxMs = 1_000;
+export const paceRecentMs = 1_000;
+/** Flows with an account. */
+export const paceFlowsMax = 10_000;
+/** Requests of one flow that wait for its pace, and how long each does; those beyond are answered 429. */
+export const paceWaitersMax = 300;
+export const paceWaitMaxMs = 15_000;
+/** How often it is looked how busy the thread is. */
+export const paceLookMs = 200;

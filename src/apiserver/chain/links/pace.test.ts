@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '#host';
+import type { Request } from '../../request/request.ts';
+import { pace } from './pace.ts';
+
+const asked = (user: { name: string; groups?: string[] }, more: object = {}): Request =>
+  ({ via: 'wire', verb: 'create', target: undefined, notes: { awayMs: 0 }, user: { groups: [], ...user }, ...more }) as never;
+
+/** The flows whose requests entered and left, in that order. */
+async function flowsOf(request: Request): Promise<string[]> {
+  const flows: string[] = [];
+  const paces = {
+    enter: (flow: string) => void flows.push(`+${flow}`),
+    leave: (flow: string) => void flows.push(`-${flow}`),
+  };
+  const link = pace({ paces, clock: systemClock() });
+  await link(request as never, () => Promise.reject(new Error('served'))).catch(() => flows.push('served'));
+  return flows;
+}
+const target = (subresource: string) => ({
+  target: { group: '', version: 'v1', resource: 'pods', subresource, namespace: 'a', name: 'b' },
+});
+
+it.each([
+  ['a user', asked({ name: 'alice' }), 'alice'],
+  ['an account of a namespace', asked({ name: 'system:serviceaccount:shop:one' }), 'namespace shop'],
+  ['a watch', asked({ name: 'alice' }, { verb: 'watch', ...target('') }), 'alice'],
+])('%s is paced', async (_what, request, flow) => expect(await flowsOf(request)).toEqual([`+${flow}`, `-${flow}`, 'served']));
+
+it.each([
+  ['an administrator', asked({ name: 'root', groups: ['system:masters'] })],
+  ['a node', asked({ name: 'system:node:n', groups: ['system:nodes'] })],
+  ['the scheduler', asked({ name: 'system:kube-scheduler' })],
+  ['a component of this process', asked({ name: 'alice' }, { via: 'memory' })],
+  ['an exec', asked({ name: 'alice' }, target('exec'))],
+])('%s is not', async (_what, request) => expect(await flowsOf(request)).toEqual(['served']));

@@ -1,0 +1,96 @@
+// What flows owe for the time of the one thread that they have used beyond their share of it. Pure: time comes in with every call.
+import { paceAllowanceMs, paceDebtMaxMs, paceFlowsMax, paceRecentMs, paceShare } from './limits.ts';
+
+interface Account {
+  /** Used beyond the share, in milliseconds, as of `sinceMs`. */
+  debtMs: number;
+  sinceMs: number;
+  /** What one request took of late, and what has been charged since the last one ended. */
+  typicalMs: number;
+  chargedMs: number;
+  running: number;
+}
+
+/** The part of the newest request in what is typical. */
+const newestPart = 0.25;
+
+export class Pace {
+  #accounts = new Map<string, Account>();
+  /** Those of the time before the last generation was full. Whom nobody has charged for a whole one is forgotten. */
+  #older = new Map<string, Account>();
+
+  /** The flow that was charged last, and the other one before it. */
+  #last: string | undefined;
+  #lastMs = Number.NEGATIVE_INFINITY;
+  #before: string | undefined;
+  #beforeMs = Number.NEGATIVE_INFINITY;
+
+  /** Flows that are remembered. */
+  get size(): number {
+    return this.#accounts.size + this.#older.size;
+  }
+
+  /** Enters time that was spent on the flow. */
+  charge(flow: string, ms: number, nowMs: number): void {
+    if (ms <= 0) return;
+    const account = this.#settled(flow, nowMs);
+    account.debtMs = Math.min(account.debtMs + ms, paceDebtMaxMs);
+    account.chargedMs += ms;
+    if (flow !== this.#last) [this.#before, this.#beforeMs] = [this.#last, this.#lastMs];
+    [this.#last, this.#lastMs] = [flow, nowMs];
+  }
+
+  began(flow: string, nowMs: number): void {
+    this.#settled(flow, nowMs).running++;
+  }
+
+  ended(flow: string): void {
+    const account = this.#find(flow);
+    if (!account) return;
+    account.running--;
+    account.typicalMs += (account.chargedMs - account.typicalMs) * newestPart;
+    account.chargedMs = 0;
+  }
+
+  /** In how many milliseconds the flow may begin its next request. Those that run are taken to cost what is typical of the flow. */
+  delayMs(flow: string, nowMs: number): number {
+    if (!this.#find(flow)) return 0;
+    const { debtMs, running, typicalMs } = this.#settled(flow, nowMs);
+    const owedMs = Math.min(debtMs + running * typicalMs, paceDebtMaxMs);
+    return Math.max(0, (owedMs - paceAllowanceMs) / paceShare);
+  }
+
+  /** Whether any other flow has been served of late. */
+  hasOthers(flow: string, nowMs: number): boolean {
+    if (this.#last !== flow && nowMs - this.#lastMs < paceRecentMs) return true;
+    return this.#before !== flow && nowMs - this.#beforeMs < paceRecentMs;
+  }
+
+  #find(flow: string): Account | undefined {
+    const account = this.#accounts.get(flow);
+    if (account) return account;
+    const older = this.#older.get(flow);
+    if (older) this.#keep(flow, older);
+    return older;
+  }
+
+  #keep(flow: string, account: Account): void {
+    if (this.#accounts.size >= paceFlowsMax) {
+      this.#older = this.#accounts;
+      this.#accounts = new Map();
+    }
+    this.#accounts.set(flow, account);
+  }
+
+  #settled(flow: string, nowMs: number): Account {
+    const known = this.#find(flow);
+    if (known) {
+      known.debtMs = Math.max(0, known.debtMs - (nowMs - known.sinceMs) * paceShare);
+      known.sinceMs = nowMs;
+      return known;
+    }
+    const account = { debtMs: 0, sinceMs: nowMs, typicalMs: 0, chargedMs: 0, running: 0 };
+    this.#keep(flow, account);
+    return account;
+  }
+}

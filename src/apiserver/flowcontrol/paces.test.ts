@@ -1,0 +1,131 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type ManualClock, manualClock } from '#store/suite';
+import { Cancellation, NoAnswerError } from '../request/cancellation.ts';
+import { paceAllowanceMs, paceDebtMaxMs, paceFlowsMax, paceShare, paceWaitersMax, paceWaitMaxMs } from './core/limits.ts';
+import { Pace } from './core/pace.ts';
+import { Paces } from './paces.ts';
+
+describe('what a flow owes', () => {
+  it('delays its next request until its share of the time has paid for it', () => {
+    const pace = new Pace();
+    pace.charge('heavy', paceAllowanceMs, 0);
+    expect(pace.delayMs('heavy', 0)).toBe(0);
+    pace.charge('heavy', 100, 0);
+    expect(pace.delayMs('heavy', 0)).toBeCloseTo(100 / paceShare);
+    expect(pace.delayMs('heavy', 50 / paceShare)).toBeCloseTo(50 / paceShare);
+    expect(pace.delayMs('heavy', 100 / paceShare)).toBeCloseTo(0);
+    expect(pace.delayMs('light', 0)).toBe(0);
+  });
+
+  it('is bounded, however much it has used', () => {
+    const pace = new Pace();
+    for (let at = 0; at < 100; at++) pace.charge('heavy', 10_000, 0);
+    expect(pace.delayMs('heavy', 0)).toBeCloseTo((paceDebtMaxMs - paceAllowanceMs) / paceShare);
+  });
+
+  it('counts requests that run by what those before took', () => {
+    const pace = new Pace();
+    let nowMs = 0;
+    for (let at = 0; at < 50; at++) {
+      pace.began('heavy', nowMs);
+      pace.charge('heavy', 150, nowMs);
+      pace.ended('heavy');
+      nowMs += 10_000;
+    }
+    expect(pace.delayMs('heavy', nowMs)).toBe(0);
+    pace.began('heavy', nowMs);
+    expect(pace.delayMs('heavy', nowMs)).toBe(0);
+    pace.began('heavy', nowMs);
+    expect(pace.delayMs('heavy', nowMs)).toBeGreaterThan(0);
+  });
+
+  it('is forgotten in time, so that names without end take no memory', () => {
+    const pace = new Pace();
+    pace.charge('heavy', 1_000, 0);
+    for (let at = 0; at < 100_000; at++) pace.charge(`one-of-many-${at}`, 0.01, 1_000);
+    expect(pace.size).toBeLessThanOrEqual(2 * paceFlowsMax);
+  });
+});
+
+describe('requests of a flow', () => {
+  let clock: ManualClock;
+  let busy: number;
+  let paces: Paces;
+  let entered: string[];
+  beforeEach(() => {
+    clock = manualClock();
+    busy = 1;
+    paces = new Paces(clock, () => busy);
+    entered = [];
+  });
+  const request = (signal?: AbortSignal) => ({ cancellation: new Cancellation(() => signal) });
+  async function enter(flow: string, name = flow, signal?: AbortSignal): Promise<void> {
+    await paces.enter(flow, request(signal));
+    entered.push(name);
+  }
+  async function pass(ms: number): Promise<void> {
+    clock.advance(ms);
+    await new Promise(setImmediate);
+  }
+  const use = (flow: string, ms = 400): void => {
+    paces.charge('others', 1);
+    paces.charge(flow, ms);
+  };
+
+  it('wait one after the other once it has used more than its share, and nobody else does', async () => {
+    use('heavy');
+    const all = [enter('heavy', 'first'), enter('heavy', 'second'), enter('light')];
+    await pass(900);
+    expect(entered).toEqual(['light']);
+    paces.charge('others', 1);
+    await pass(200);
+    expect(entered).toEqual(['light', 'first', 'second']);
+    await Promise.all(all);
+  });
+
+  it.each([
+    ['the thread has time', () => (busy = 0.3), true],
+    ['nobody else is served', () => {}, false],
+  ])('do not wait when %s', async (_why, change, others) => {
+    change();
+    paces.charge('heavy', 1_000);
+    if (others) paces.charge('others', 1);
+    expect(paces.enter('heavy', request())).toBeUndefined();
+  });
+
+  it('wait no longer when the others have gone', async () => {
+    use('heavy', 1_000);
+    const waits = enter('heavy');
+    await pass(1_300);
+    expect(entered).toEqual(['heavy']);
+    await waits;
+  });
+
+  it('are refused when too many wait, or one for too long', async () => {
+    use('heavy');
+    const waits = Array.from({ length: paceWaitersMax }, () => enter('heavy').catch((error: Error) => error));
+    expect(() => paces.enter('heavy', request())).toThrow('Too many requests');
+    for (let ms = 0; ms < paceWaitMaxMs + 1_000; ms += 100) {
+      use('heavy');
+      await pass(100);
+    }
+    const ends = await Promise.all(waits);
+    expect(ends.every((end) => end instanceof Error && end.message.startsWith('Too many requests'))).toBe(true);
+    expect(entered).toEqual([]);
+  });
+
+  it('are let go when whoever asked is gone', async () => {
+    use('heavy');
+    const gone = new AbortController();
+    const first = enter('heavy', 'first', gone.signal);
+    const second = enter('heavy', 'second');
+    gone.abort(new Error('closed'));
+    await expect(first).rejects.toBeInstanceOf(NoAnswerError);
+    for (let at = 0; at < 12; at++) {
+      paces.charge('others', 1);
+      await pass(100);
+    }
+    expect(entered).toEqual(['second']);
+    await second;
+  });
+});
