@@ -33,13 +33,15 @@ async function makeDir(path: string, mode: number): Promise<boolean> {
   }
 }
 
-/** The content, or undefined when there is no such file. */
+/** The content, or undefined when there is no such file. What is wrong with one that is there names it. */
 export async function readFileIfExists(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return undefined;
-    throw error;
+    const { path: named, message } = error as NodeJS.ErrnoException;
+    // A file that opens and cannot be read, as a directory, is not named by Node.
+    throw named === undefined ? Object.assign(error as Error, { path, message: `${message} '${path}'` }) : error;
   }
 }
 
