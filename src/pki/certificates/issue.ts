@@ -3,8 +3,9 @@ import { createHash, createPublicKey, type KeyObject, randomBytes } from 'node:c
 import type { Clock } from '#utils';
 import { systemClock } from '#host';
 import { bitString, explicit, sequence, smallInteger, time, unsignedInteger } from '../der/encode.ts';
+import { PkiError } from '../errors.ts';
 import { encodePem } from '../pem.ts';
-import { generateKeyPair, type KeyAlgorithm, parsePrivateKey, privateKeyPem, publicKeyDer } from '../keys.ts';
+import { generateKeyPair, isKeyOf, type KeyAlgorithm, parsePrivateKey, privateKeyPem, publicKeyDer } from '../keys.ts';
 import { encodeExtensions, type Usage } from './extensions.ts';
 import { encodeName } from './names.ts';
 import { parseCertificate, type ParsedCertificate } from './parse.ts';
@@ -125,7 +126,9 @@ export function createCertificateAuthority(options: CertificateAuthorityOptions)
 
 /** An authority from its files. Throws `PkiError` when they are malformed or do not belong together. */
 export function loadCertificateAuthority({ cert, key }: CertificateAndKey): CertificateAuthority {
-  return { cert, key, privateKey: parsePrivateKey(key), certificate: parseCertificate(cert) };
+  const [privateKey, certificate] = [parsePrivateKey(key), parseCertificate(cert)];
+  if (!isKeyOf(key, certificate.publicKey)) throw new PkiError('private key does not match public key');
+  return { cert, key, privateKey, certificate };
 }
 
 function certificateFor(options: IssueOptions, key: KeyObject): string {
