@@ -9,6 +9,8 @@ import {
   generateKeyPair,
   issueCertificate,
   loadCertificateAuthority,
+  parsePrivateKey,
+  parsePublicKeys,
   privateKeyPem,
   publicKeyPem,
 } from '#pki';
@@ -35,11 +37,30 @@ export interface ClusterPki {
   frontProxyClient(): CertificateAndKey;
 }
 
-/** The authority kept in `dir` as `<name>.crt` and `<name>.key`. */
-async function keptAuthority(dir: string, name: string): Promise<CertificateAuthority | undefined> {
-  const [cert, key] = await Promise.all([readFileIfExists(join(dir, `${name}.crt`)), readFileIfExists(join(dir, `${name}.key`))]);
-  return cert && key && loadCertificateAuthority({ cert: cert.toString('utf8'), key: key.toString('utf8') });
+/**
+ * What is kept in two files, the public and the private half; undefined where neither was ever written whole. Rejects with a sentence that names them
+ * where one is lost or damaged: others believe what is in the public one, so no other pair may take its place.
+ */
+async function keptPair<T>(
+  publicPath: string,
+  privatePath: string,
+  read: (pub: string, key: string) => T,
+): Promise<T | undefined> {
+  const [pub, key] = await Promise.all([readFileIfExists(publicPath), readFileIfExists(privatePath)]);
+  // The private half is written first: without the other it was never used.
+  if (!pub) return undefined;
+  if (!key) throw new Error(`${privatePath} is missing, which ${publicPath} belongs to: restore it`);
+  try {
+    return read(pub.toString('utf8'), key.toString('utf8'));
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new Error(`${publicPath} or ${privatePath} is damaged (${why}): restore both`, { cause: error });
+  }
 }
+
+/** The authority kept in `dir` as `<name>.crt` and `<name>.key`. */
+const keptAuthority = (dir: string, name: string): Promise<CertificateAuthority | undefined> =>
+  keptPair(join(dir, `${name}.crt`), join(dir, `${name}.key`), (cert, key) => loadCertificateAuthority({ cert, key }));
 
 /** The authority kept in `dir` as `<name>.crt` and `<name>.key`; made when missing. */
 export async function authorityAt(dir: string, name: string, commonName: string): Promise<CertificateAuthority> {
@@ -52,8 +73,12 @@ export async function authorityAt(dir: string, name: string, commonName: string)
 }
 
 async function serviceAccountAt(dir: string): Promise<{ publicKey: string; privateKey: string }> {
-  const [pub, key] = await Promise.all([readFileIfExists(join(dir, 'sa.pub')), readFileIfExists(join(dir, 'sa.key'))]);
-  if (pub && key) return { publicKey: pub.toString('utf8'), privateKey: key.toString('utf8') };
+  const kept = await keptPair(join(dir, 'sa.pub'), join(dir, 'sa.key'), (publicKey, privateKey) => {
+    parsePublicKeys(publicKey);
+    parsePrivateKey(privateKey);
+    return { publicKey, privateKey };
+  });
+  if (kept) return kept;
   const made = newServiceAccount();
   await atomicWrite(join(dir, 'sa.key'), made.privateKey, { mode: 0o600 });
   await atomicWrite(join(dir, 'sa.pub'), made.publicKey, { mode: 0o644 });

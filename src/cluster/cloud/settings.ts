@@ -55,16 +55,25 @@ export function freePublicCidr(mark: string, taken: ReadonlySet<string>): string
 }
 
 async function secretAt(path: string): Promise<string> {
-  const known = await readFileIfExists(path);
-  if (known) return known.toString('utf8').trim();
+  const known = (await readFileIfExists(path))?.toString('utf8').trim();
+  if (known !== undefined && /^[\w.~+/=-]{8,}$/.test(known)) return known;
+  if (known !== undefined) throw new Error(`${path} is damaged: it holds no token; restore it, or remove it for a new one`);
   const made = randomBytes(32).toString('base64url');
   await atomicWrite(path, `${made}\n`, { mode: 0o600 });
   return made;
 }
 
 async function kept(dir: string, mark: string, routes: () => Promise<ReadonlySet<string>>): Promise<Kept> {
-  const text = (await readFileIfExists(join(dir, 'cloud.json')))?.toString('utf8');
-  return text === undefined ? { port: 0, publicCidr: freePublicCidr(mark, await routes()) } : (JSON.parse(text) as Kept);
+  const path = join(dir, 'cloud.json');
+  const text = (await readFileIfExists(path))?.toString('utf8');
+  if (text === undefined) return { port: 0, publicCidr: freePublicCidr(mark, await routes()) };
+  try {
+    const settings = JSON.parse(text) as Partial<Kept> | null;
+    if (typeof settings?.publicCidr === 'string' && Number.isInteger(settings.port)) return settings as Kept;
+    throw new Error('port or publicCidr missing');
+  } catch (error) {
+    throw new Error(`${path} is not readable (${(error as Error).message}): restore it`, { cause: error });
+  }
 }
 
 /** Opens or chooses. `routes` lists the machine's routed CIDRs. */
