@@ -10,6 +10,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { type Duplex, Readable } from 'node:stream';
 import { pipeGathered } from '../http/gather.ts';
+import { hearOut } from '../http/hear-out.ts';
 import { limits } from '../limits.ts';
 import { clientTlsOf, dialEndpoint, type Endpoint, tlsOptions } from './dial.ts';
 import { boundInformational } from './informational.ts';
@@ -86,6 +87,7 @@ function upgradeOn(connection: Duplex, settings: RequestOptions, signal: AbortSi
     message.once('upgrade', (response: IncomingMessage, socket: Duplex, head: Buffer) => {
       unfollow();
       socket.on('error', () => {});
+      hearOut(socket, limits.unreadEndTimeoutMs);
       if (head.length > 0) socket.unshift(head);
       resolve({ status: response.statusCode ?? 101, headers: response.headers, socket });
     });

@@ -1,6 +1,7 @@
 // A connection whose client asks for another protocol (WebSocket, SPDY/3.1).
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { hearOut } from './hear-out.ts';
 import { Http1Head } from './http1.ts';
 import { endAndClose } from './linger.ts';
 import { endWith } from './outflow.ts';
@@ -50,6 +51,7 @@ class LastResponse implements WireResponse {
   handOver(): Duplex {
     this.#status = 101;
     this.#ended = true;
+    hearOut(this.#socket, this.#stallTimeoutMs);
     return this.#socket;
   }
 
