@@ -57,7 +57,7 @@ export {
   webSocketCommandProtocols,
 } from './remotecommand/protocol.ts';
 export { acceptRemoteCommand, type RemoteCommandServerSession } from './remotecommand/server.ts';
-export { cutOff, pipeDuplex } from './proxy/pipe.ts';
+export { cutOff, joinUpgraded, pipeDuplex } from './proxy/pipe.ts';
 export {
   forwardableHeaders,
   proxyUpgrade,

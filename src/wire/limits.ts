@@ -83,13 +83,13 @@ export const limits = {
   intakePieceBytes: 4 * 1024,
   unreadAnswerBytesMax: 64 * 1024,
   /**
-   * Upgraded connections: how long a peer may take to read what was written before we said good-bye: its reader may rest, as a pager does (kubelet's
-   * StreamingConnectionIdleTimeout).
+   * Upgraded connections: how long a client may take to read what was written before we said good-bye: its reader may rest, as a pager does (kubelet's
+   * StreamingConnectionIdleTimeout). Its connection is idle by then, and makes room for others.
    */
   unreadEndTimeoutMs: 4 * 3_600_000,
   /** WebSocket: a frame up to this size is handed on whole. */
   webSocketWholeFrameBytes: 64 * 1024,
-  /** WebSocket: how long a peer that has been sent everything may take to answer the close frame. */
+  /** WebSocket: how long a server that has been sent everything may take to answer the close frame. */
   webSocketCloseTimeoutMs: 10_000,
   /** Remote command: how long the client may take to open its streams (kubelet's StreamCreationTimeout). */
   streamCreationTimeoutMs: 30_000,

@@ -1,6 +1,6 @@
 // Handing a request on to another API server (k8s.io/kube-aggregator/pkg/apiserver, handler_proxy.go; apimachinery/pkg/util/proxy). Bytes pass
 // as they come, watches and upgraded connections included.
-import { dialErrorText, pipeDuplex, type ResponseHeaders, UpgradeRefusedError, type WireUpgrade } from '#wire';
+import { dialErrorText, joinUpgraded, type ResponseHeaders, UpgradeRefusedError, type WireUpgrade } from '#wire';
 import type { Incoming } from '../chain/incoming.ts';
 import type { Outcome } from '../chain/outcome.ts';
 import type { RawExchange } from '../registry/special.ts';
@@ -138,6 +138,6 @@ async function forwardUpgrade(request: Incoming, upgrade: WireUpgrade, { client,
     upgrade.reject(error.status, answerHeaders(error.headers) as ResponseHeaders, error.body);
     return { is: 'answered' };
   }
-  await pipeDuplex(upgrade.accept(backend.headers as ResponseHeaders), backend.socket);
+  await joinUpgraded(upgrade.accept(backend.headers as ResponseHeaders), backend.socket);
   return { is: 'answered' };
 }

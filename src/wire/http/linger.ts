@@ -23,17 +23,21 @@ export function endAndClose(connection: Duplex, unread: Readable = connection): 
 }
 
 /**
- * Ends a connection whose peer may still have much to read; who does not read it to its end, or does not end its side, loses it after `timeoutMs`. A peer
- * that has said good-bye reads no more.
+ * Ends a connection whose peer may still have much to read. Who has not ended its side after `unsentMs` loses it, and after `sentMs` from the moment on
+ * that all of it has gone out: to our kernel, where megabytes of it may wait for a reader that rests. A kernel whose socket was closed answers the
+ * peer's next byte with a reset, and throws those away.
  */
-export function endInTime(connection: Duplex, timeoutMs = limits.stallTimeoutMs): void {
+export function endInTime(
+  connection: Duplex,
+  unsentMs = limits.stallTimeoutMs,
+  sentMs = Math.min(unsentMs, limits.stallTimeoutMs),
+): void {
   let timer: NodeJS.Timeout | undefined;
   const wait = (ms: number): void => {
     clearTimeout(timer);
     if (!connection.destroyed) timer = setTimeout(() => connection.destroy(), ms).unref();
   };
-  wait(timeoutMs);
+  wait(unsentMs);
   connection.once('close', () => clearTimeout(timer));
-  // All of it has gone out: what is left to wait for is the peer's own end.
-  connection.end(() => wait(Math.min(timeoutMs, limits.stallTimeoutMs)));
+  connection.end(() => wait(sentMs));
 }

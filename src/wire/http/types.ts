@@ -68,7 +68,10 @@ export interface WireResponse {
 export interface WireUpgrade extends WireRequestHead {
   /** The protocols asked for in `Upgrade`, lower case. */
   readonly protocols: readonly string[];
-  /** Answers `101 Switching Protocols` and hands over the connection. Bytes that arrived early are already put back into it. */
+  /**
+   * Answers `101 Switching Protocols` and hands over the connection. Bytes that arrived early are already put back into it. Whoever takes it sees to its end,
+   * also where the peer never ends its side (`endInTime`).
+   */
   accept(headers: ResponseHeaders): Duplex;
   /** The ordinary response of a request that gets no other protocol: always the same one, and the last of its connection. */
   response(): WireResponse;

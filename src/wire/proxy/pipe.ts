@@ -2,6 +2,7 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
+import { lossOf } from '../http/hear-out.ts';
 import { endInTime } from '../http/linger.ts';
 import { limits } from '../limits.ts';
 
@@ -11,8 +12,11 @@ export function cutOff(stream: Duplex): void {
   else stream.destroy();
 }
 
-/** Passes bytes both ways; an end on one side ends the other's input. Resolves when both are over. A failure on one side ends both. */
-export function pipeDuplex(a: Duplex, b: Duplex): Promise<void> {
+/**
+ * Passes bytes both ways; an end on one side ends the other's input. Resolves when both are over. A failure on one side ends both. `restMs`: what `a` may
+ * take to read what has gone out to it, when `b` is over.
+ */
+export function pipeDuplex(a: Duplex, b: Duplex, restMs = limits.stallTimeoutMs): Promise<void> {
   return new Promise((resolve) => {
     let open = 2;
     const lost = (other: Duplex, self: Duplex): void => {
@@ -22,18 +26,19 @@ export function pipeDuplex(a: Duplex, b: Duplex): Promise<void> {
       // has nowhere to go, but its end must be seen.
       else other.resume();
       // Who never ends his own side does not keep the connection.
-      if (self.closed && !other.destroyed) endInTime(other, limits.unreadEndTimeoutMs);
+      if (self.closed && !other.destroyed)
+        endInTime(other, limits.unreadEndTimeoutMs, other === a ? restMs : limits.stallTimeoutMs);
     };
     const closed = (other: Duplex, self: Duplex) => (): void => {
       lost(other, self);
       if (--open === 0) resolve();
     };
-    a.on('error', () => lost(b, a));
-    b.on('error', () => lost(a, b));
     for (const [other, self] of [
       [b, a],
       [a, b],
     ] as const) {
+      self.on('error', () => lost(other, self));
+      self.once('end', () => lossOf(self) && cutOff(other));
       // One that is gone already says so no more.
       if (self.closed) process.nextTick(closed(other, self));
       else self.once('close', closed(other, self));
@@ -41,4 +46,13 @@ export function pipeDuplex(a: Duplex, b: Duplex): Promise<void> {
     a.pipe(b);
     b.pipe(a);
   });
+}
+
+/**
+ * Joins a client whose connection was upgraded with its backend. Once the backend has ended, the client has `limits.unreadEndTimeoutMs` to read what it said
+ * and to end, too.
+ */
+export function joinUpgraded(client: Duplex, backend: Duplex): Promise<void> {
+  backend.once('end', () => endInTime(client, limits.unreadEndTimeoutMs, limits.unreadEndTimeoutMs));
+  return pipeDuplex(client, backend, limits.unreadEndTimeoutMs);
 }

@@ -18,7 +18,7 @@ import {
 import { acceptRemoteCommand } from '../remotecommand/server.ts';
 import { acceptWebSocket } from '../websocket/handshake.ts';
 import { webSocketTunnel } from '../websocket/tunnel.ts';
-import { pipeDuplex } from './pipe.ts';
+import { joinUpgraded } from './pipe.ts';
 
 export interface UpgradeTarget {
   client: WireClient;
@@ -87,7 +87,7 @@ export async function proxyUpgrade(upgrade: WireUpgrade, target: UpgradeTarget):
   } catch (error) {
     return rejectLike(upgrade, error, target);
   }
-  await pipeDuplex(upgrade.accept(backend.headers as ResponseHeaders), backend.socket);
+  await joinUpgraded(upgrade.accept(backend.headers as ResponseHeaders), backend.socket);
 }
 
 const pump = (from: Readable | undefined, to: Writable | undefined): Promise<void> =>
@@ -156,5 +156,5 @@ export async function tunnelPortForward(upgrade: WireUpgrade, target: UpgradeTar
   }
   const connection = acceptWebSocket(upgrade, (offered) => offered.find((name) => name === portForwardTunnelProtocol));
   if (connection === undefined) return void socket.destroy();
-  await pipeDuplex(webSocketTunnel(connection), socket);
+  await joinUpgraded(webSocketTunnel(connection), socket);
 }

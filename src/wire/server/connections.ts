@@ -15,6 +15,7 @@ interface Connection {
   readonly peers: Peers;
   /** Requests and upgrades running on it. */
   active: number;
+  handedOver: boolean;
   session: ServerHttp2Session | undefined;
   /** Bytes read when it was last looked at, and whether a ping was sent since. */
   seenBytes: number;
@@ -38,6 +39,11 @@ export interface Connections {
   addStream(stream: ServerHttp2Stream): void;
   /** Something runs on a connection, until the result is called. */
   begin(socket: Socket): () => void;
+  /**
+   * The connection speaks another protocol from now on, whose speaker decides how long its peer is waited for. Once all has gone out that we had to say it
+   * counts as idle: its peer may rest before it reads the rest, and others need not wait for that.
+   */
+  handOver(socket: Socket): void;
   /** Tells HTTP/2 clients to go elsewhere (GOAWAY); sessions close when their last stream has ended. */
   drain(): void;
   /** Resolves when no connection is left. */
@@ -50,8 +56,9 @@ const keyOf = (socket: Socket): string | undefined =>
   socket.remotePort === undefined ? undefined : `${socket.remoteAddress ?? ''} ${socket.remotePort}`;
 
 /** A peer that never answers our FIN with its own keeps the descriptor; nothing is read from it any more, so it goes. */
-function closeAfterEnd(socket: Socket): void {
+function closeAfterEnd(socket: Socket, isHandedOver: () => boolean): void {
   socket.once('finish', () => {
+    if (isHandedOver()) return;
     const timer = setTimeout(() => socket.destroy(), defaults.lingerMs);
     timer.unref();
     socket.once('close', () => clearTimeout(timer));
@@ -90,7 +97,7 @@ class TrackedConnections implements Connections {
     let peers = this.#peers.get(address);
     if (peers === undefined) this.#peers.set(address, (peers = { count: 0, idle: new Set() }));
     peers.count++;
-    const connection = { socket, peers, active: 0, session: undefined, seenBytes: 0, pinged: false };
+    const connection = { socket, peers, active: 0, handedOver: false, session: undefined, seenBytes: 0, pinged: false };
     this.#connections.set(socket, connection);
     const key = keyOf(socket);
     if (key !== undefined) {
@@ -98,13 +105,14 @@ class TrackedConnections implements Connections {
       peers.idle.add(connection);
     }
     processSockets.open++;
-    closeAfterEnd(socket);
+    closeAfterEnd(socket, () => connection.handedOver);
     this.#sweep ??= setInterval(() => this.#lookAtSessions(), this.#limits.pingAfterSilenceMs).unref();
     socket.once('close', () => this.#remove(connection, address, key));
   }
 
   addSecure(socket: Socket): void {
-    closeAfterEnd(socket);
+    const connection = this.#find(socket);
+    closeAfterEnd(socket, () => connection?.handedOver === true);
   }
 
   addSession(session: ServerHttp2Session): void {
@@ -140,6 +148,13 @@ class TrackedConnections implements Connections {
       ended = true;
       if (--connection.active === 0 && this.#connections.has(connection.socket)) connection.peers.idle.add(connection);
     };
+  }
+
+  handOver(socket: Socket): void {
+    const connection = this.#find(socket) ?? this.#connections.get(socket);
+    if (connection) connection.handedOver = true;
+    const over = this.begin(socket);
+    socket.once('finish', over).once('close', over);
   }
 
   drain(): void {

@@ -24,21 +24,25 @@ async function start(limits: Partial<ServerLimits>): Promise<WireServer> {
       if (path === '/stay') return response.flushHead();
       response.send(200, {}, 'ok');
     },
+    onUpgrade: (upgrade) => {
+      const socket = upgrade.accept({ connection: 'Upgrade', upgrade: 'x' });
+      if (upgrade.path === '/said-good-bye') socket.end('bye');
+    },
   });
   cleanups.push(() => server.close({ graceMs: 0 }));
   return server;
 }
 
 /** A connection from an address of this machine; what has come, or that it is closed. */
-async function open(server: WireServer, path?: string, localAddress = '127.0.0.1'): Promise<() => string> {
-  const socket: Socket = connect({ port: server.port, host: '127.0.0.1', localAddress });
+async function open(server: WireServer, path?: string, localAddress = '127.0.0.1', headers = ''): Promise<() => string> {
+  const socket: Socket = connect({ port: server.port, host: '127.0.0.1', localAddress, allowHalfOpen: headers !== '' });
   cleanups.push(() => socket.destroy());
   let seen = '';
   socket.on('error', () => {}).on('data', (chunk: Buffer) => (seen += chunk.toString()));
   socket.on('close', () => (seen += ' closed'));
   await once(socket, 'connect');
   if (path !== undefined) {
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
     await expect.poll(() => seen).not.toBe('');
   } else await expect.poll(() => server.connections).toBeGreaterThan(0);
   return () => seen;
@@ -82,4 +86,14 @@ test('one address has no more than its share', async () => {
   await open(server, '/stay');
   await expect.poll(await open(server)).toContain('closed');
   expect(await open(server, '/', '127.0.0.2').then((text) => text())).toEqual(answered);
+});
+
+test('a client that was told good-bye, and has not ended its side, makes room; one whose upgraded connection is in use does not', async () => {
+  const server = await start({ connectionsMax: 2 });
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: x\r\n';
+  const used = await open(server, '/', '127.0.0.1', upgrade);
+  const told = await open(server, '/said-good-bye', '127.0.0.1', upgrade);
+  await expect.poll(told).toContain('bye');
+  expect(await open(server, '/').then((text) => text())).toEqual(answered);
+  expect([server.connections, used()]).toEqual([2, expect.not.stringContaining('closed')]);
 });

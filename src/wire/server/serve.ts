@@ -105,7 +105,7 @@ function attachHttp1(context: Context, server: AnyServer): void {
   });
   if (onUpgrade === undefined) return;
   emitter.on('upgrade', (message: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.once('close', context.connections.begin(message.socket));
+    context.connections.handOver(message.socket);
     const upgrade = new Http1Upgrade(message, socket, head, context.limits.stallTimeoutMs);
     Promise.resolve()
       .then(() => onUpgrade(upgrade))

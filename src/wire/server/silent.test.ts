@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createCertificateAuthority, issueCertificate } from '#pki';
+import { endInTime } from '../http/linger.ts';
 import type { WireServer } from '../index.ts';
 import { openHttp2, openRaw, type RawClient } from './misbehaving-client.ts';
 import type { ServeOptions } from './options.ts';
@@ -61,7 +62,7 @@ test('so is one that was refused an upgrade, or whose upgraded connection was en
   const server = await start({
     onUpgrade(upgrade) {
       if (upgrade.path === '/no') upgrade.reject(403, {}, 'no');
-      else upgrade.accept({ upgrade: 'x', connection: 'Upgrade' }).end('bye');
+      else endInTime(upgrade.accept({ upgrade: 'x', connection: 'Upgrade' }), 50);
     },
   });
   for (const path of ['/no', '/yes']) {
@@ -151,7 +152,7 @@ describe('garbage', () => {
   test.each(Object.entries(places))('%s costs only its sender the connection', async (_place, open) => {
     const server = await start({
       limits: { ...short, headersTimeoutMs: 1_000, idleTimeoutMs: 1_000 },
-      onUpgrade: (asked) => void asked.accept({ upgrade: 'x', connection: 'Upgrade' }).resume().end(),
+      onUpgrade: (asked) => endInTime(asked.accept({ upgrade: 'x', connection: 'Upgrade' }).resume(), 50),
     });
     for (let seed = 1; seed <= 20; seed++) {
       const bytes = noise(seed);

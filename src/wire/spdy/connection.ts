@@ -131,7 +131,9 @@ export class SpdyConnection extends EventEmitter<{ close: [error?: Error] }> {
     if (this.#closed) return;
     this.#write(goAwayFrame(this.#lastPeerId));
     this.#shut();
-    endInTime(this.#transport, limits.unreadEndTimeoutMs);
+    // A reader that rests is a client's.
+    const ms = this.#options.role === 'server' ? limits.unreadEndTimeoutMs : limits.stallTimeoutMs;
+    endInTime(this.#transport, ms, ms);
   }
 
   /** Ends at once. */

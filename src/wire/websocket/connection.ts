@@ -87,8 +87,8 @@ export class WebSocketConnection extends EventEmitter<WebSocketEvents> {
   }
 
   /**
-   * Starts the close handshake; the connection ends when the peer answers, `limits.webSocketCloseTimeoutMs` after all that was written has gone out, or after
-   * `limits.unreadEndTimeoutMs`.
+   * Starts the close handshake; the connection ends when the peer answers. A client has `limits.unreadEndTimeoutMs` for that, because what was written may wait
+   * in our kernel while it rests; a server has `limits.webSocketCloseTimeoutMs` once all has gone out.
    */
   close(code: number = closeCode.normal, reason = ''): void {
     if (this.#closeSent || this.#closed) return;
@@ -96,8 +96,8 @@ export class WebSocketConnection extends EventEmitter<WebSocketEvents> {
     const payload = Buffer.alloc(2 + text.length);
     payload.writeUInt16BE(code === closeCode.noStatus ? closeCode.normal : code);
     text.copy(payload, 2);
-    this.#endWithin(limits.unreadEndTimeoutMs);
-    this.#write(opcode.close, payload, () => this.#endWithin(limits.webSocketCloseTimeoutMs));
+    this.#endWithin(this.#masked ? limits.stallTimeoutMs : limits.unreadEndTimeoutMs);
+    this.#write(opcode.close, payload, () => this.#masked && this.#endWithin(limits.webSocketCloseTimeoutMs));
     this.#closeSent = true;
     this.#intake.releaseAll();
   }
