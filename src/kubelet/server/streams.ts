@@ -1,5 +1,5 @@
-// exec, attach and port-forward: the client's connection is joined to the runtime's streaming server. Browsers and newer clients speak
-// WebSocket and are translated; SPDY is passed through (upstream server.go getExec, getAttach, getPortForward).
+// exec, attach and port-forward: the client's connection is joined to the runtime's streaming server. Commands are spoken with both sides, since each side
+// may rest; port-forward over SPDY is passed through, as upstream does with all of it (server.go getExec, getAttach, getPortForward).
 import {
   createWireClient,
   isSpdyRequest,
@@ -88,9 +88,9 @@ async function join(upgrade: WireUpgrade, { url, kind, options }: Target): Promi
   const client = createWireClient({ baseUrl: origin });
   const target = { client, path: pathname + search };
   try {
-    if (isSpdyRequest(upgrade)) await proxyUpgrade(upgrade, target);
-    else if (kind === 'command') await translateRemoteCommand(upgrade, { ...target, options });
-    else if (offeredSubprotocols(upgrade).includes(portForwardTunnelProtocol)) await tunnelPortForward(upgrade, target);
+    if (kind === 'command') await translateRemoteCommand(upgrade, { ...target, options });
+    else if (isWebSocketRequest(upgrade) && offeredSubprotocols(upgrade).includes(portForwardTunnelProtocol))
+      await tunnelPortForward(upgrade, target);
     else await proxyUpgrade(upgrade, target);
   } finally {
     client.close();

@@ -105,8 +105,9 @@ function abandon(backend: RemoteCommandClientSession): void {
 }
 
 /**
- * Serves a WebSocket client's exec or attach from a backend that speaks SPDY. The backend is asked first, so that its refusal reaches the
- * client as an ordinary response. Never rejects.
+ * Serves a client's exec or attach from a backend that speaks SPDY. The backend is asked first, so that its refusal reaches the client as an
+ * ordinary response. Never rejects. Also for clients that speak SPDY: the pings of theirs that a relay hands on to a backend that has said everything and
+ * closed its socket have its kernel reset the connection, and throw away what a client that rests has not read.
  */
 export async function translateRemoteCommand(
   upgrade: WireUpgrade,
@@ -135,12 +136,10 @@ export async function translateRemoteCommand(
   // Older protocols have text of a failure where newer ones have a Status: only what both sides read the same way is passed on as it is.
   const [theirs, ours] = [rulesOf(backend.protocol), rulesOf(session.protocol)];
   const alike = theirs.statusOnErrorStream === ours.statusOnErrorStream;
-  const outcome = alike ? undefined : backend.outcome();
+  const outcome = alike ? backend.told().catch((error: Error) => ({ error: error.message })) : backend.outcome();
   // Clients take the outcome for the end of everything: it comes after all output.
   await Promise.all([pump(backend.stdout, session.stdout), pump(backend.stderr, session.stderr)]);
-  if (outcome) await session.finish(await outcome);
-  else await pump(backend.error, session.error);
-  session.close();
+  await session.finish(await outcome);
   backend.close();
   await input;
 }

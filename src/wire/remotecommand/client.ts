@@ -13,6 +13,7 @@ import {
   type CommandStreamOptions,
   decodeOutcome,
   encodeSize,
+  type ProtocolRules,
   rulesOf,
   spdyCommandProtocols,
   type TerminalSize,
@@ -31,9 +32,9 @@ export interface RemoteCommandClientSession {
   readonly stdin: Writable | undefined;
   readonly stdout: Readable | undefined;
   readonly stderr: Readable | undefined;
-  /** Raw, for proxies. Read either this or `outcome()`. */
-  readonly error: Readable;
-  /** How the command ended. `stdout` and `stderr` may still hold output when it resolves. */
+  /** What the server tells of the command's end, in the words of the protocol. Rejects where the connection is over and nothing was told. */
+  told(): Promise<string>;
+  /** How the command ended. `stdout` and `stderr` may still hold output when it resolves. Never rejects. */
   outcome(): Promise<CommandOutcome>;
   /** Does nothing where the protocol has no such stream. */
   resize(size: TerminalSize): void;
@@ -54,18 +55,31 @@ interface Parts {
 }
 
 function session(parts: Parts): RemoteCommandClientSession {
-  const { sizes, ...rest } = parts;
-  let outcome: Promise<CommandOutcome> | undefined;
+  const { sizes, error, ...rest } = parts;
+  const rules = rulesOf(parts.protocol);
+  let told: Promise<string> | undefined;
+  const tell = (): Promise<string> => (told ??= readOutcome(error, rules));
   return {
     ...rest,
-    outcome() {
-      outcome ??= collectBody(parts.error, { bytesMax: limits.outcomeBytesMax })
-        .then((bytes) => decodeOutcome(bytes.toString('utf8'), rulesOf(parts.protocol)))
-        .catch((error: Error) => ({ error: error.message }));
-      return outcome;
-    },
+    told: tell,
+    outcome: () =>
+      tell().then(
+        (text) => decodeOutcome(text, rules),
+        (failure: Error) => ({ error: failure.message }),
+      ),
     resize: newest((size) => sizes?.writable === true && sizes.write(encodeSize(size)), sizes),
   };
+}
+
+/** Servers of older protocols say nothing of a success; those of newer ones say something of every end, unless they are lost before. */
+async function readOutcome(stream: Readable, rules: ProtocolRules): Promise<string> {
+  const bytes = await collectBody(stream, { bytesMax: limits.outcomeBytesMax }).catch((error: Error) => {
+    // What is not read holds back the output, too.
+    stream.resume();
+    throw error;
+  });
+  if (bytes.length === 0 && rules.statusOnErrorStream) throw new Error('the connection was lost before the command had ended');
+  return bytes.toString('utf8');
 }
 
 /** Sends what it is given; while the stream takes no more, only the newest is kept. */

@@ -364,7 +364,7 @@ describe('between a client and a backend', () => {
     const protocols = ['channel.k8s.io'];
     const session = await dialRemoteCommand(front.client, { path: '/', ...options, transport: 'websocket', protocols });
     expect(session.protocol).toBe('channel.k8s.io');
-    expect(await Promise.all([text(session.stderr), text(session.error)])).toEqual(['err', told]);
+    expect(await Promise.all([text(session.stderr), session.told()])).toEqual(['err', told]);
   });
 
   test('port-forward: SPDY in a WebSocket from a SPDY backend', async () => {

@@ -27,14 +27,14 @@ export interface RemoteCommandServerSession {
   readonly stdin: Readable | undefined;
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
-  /** Raw; `finish` writes the outcome onto it. For proxies that pass another server's outcome on. */
+  /** Raw; `finish` writes the outcome onto it. */
   readonly error: Writable;
   /** Calls back for each new terminal size (also those that came before). */
   onResize(callback: (size: TerminalSize) => void): void;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
-  /** Flushes the output, tells the outcome, closes. */
-  finish(outcome: CommandOutcome): Promise<void>;
+  /** Flushes the output, tells the outcome, closes. A text is an outcome in the words of the protocol, as another server has told it. */
+  finish(outcome: CommandOutcome | string): Promise<void>;
   close(): void;
 }
 
@@ -80,7 +80,7 @@ function session(parts: Parts, controller: AbortController): RemoteCommandServer
       if (finished) return;
       finished = true;
       await Promise.all([ended(parts.stdout), ended(parts.stderr)]);
-      const text = encodeOutcome(outcome, rules);
+      const text = typeof outcome === 'string' ? outcome : encodeOutcome(outcome, rules);
       if (text !== '' && !parts.error.destroyed) parts.error.write(text);
       await ended(parts.error);
       parts.close();

@@ -143,6 +143,17 @@ describe('a cluster of two real nodes', () => {
     expect((await cluster.sagong('explain', 'pod/nothing')).stderr).toContain('not found');
   });
 
+  it.each(['true', 'false'])(
+    'exec gives all of its output to a reader that rests while kubectl pings (over WebSocket: %s)',
+    async (webSocket) => {
+      const name = (await demoPods())[0]?.metadata.name ?? '';
+      // The first ping comes after five seconds. So much fits between the command and its reader that the command ends before.
+      const command = `kubectl exec ${name} -- head -c 12000000 /dev/zero | (sleep 7; wc -c)`;
+      const env = { ...cluster.env, KUBECTL_REMOTE_COMMAND_WEBSOCKETS: webSocket };
+      expect(await run('bash', ['-o', 'pipefail', '-c', command], { env })).toMatchObject({ code: 0, stdout: '12000000\n' });
+    },
+  );
+
   it('streams logs, exec, port-forward and cp', async () => {
     const name = (await demoPods())[0]?.metadata.name ?? '';
     expect(await kubectl('exec', name, '--', 'sh', '-c', 'echo out; exit 0')).toBe('out\n');
