@@ -2,6 +2,7 @@
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { WireUpgrade } from '../http/types.ts';
+import { closeCode } from './frames.ts';
 import { acceptWebSocket } from './handshake.ts';
 
 /** Subprotocols of one stream of bytes; '' is a client that offers none. */
@@ -9,7 +10,10 @@ const base64Protocol = 'base64.binary.k8s.io';
 const readerProtocols: readonly string[] = ['', 'binary.k8s.io', base64Protocol];
 const messageBytesMax = 2_048;
 
-/** Answers the handshake, then sends what `source` gives as messages and closes. Never rejects: a refusal has been answered, a client may go. */
+/**
+ * Answers the handshake, then sends what `source` gives as messages and closes, with code 1011 where the source fails: what came is not all then (upstream says
+ * 1000). Never rejects: a refusal has been answered, a client may go.
+ */
 export async function sendOverWebSocket(upgrade: WireUpgrade, source: NodeJS.ReadableStream): Promise<void> {
   const connection = acceptWebSocket(upgrade, (offered) =>
     offered.length === 0 ? '' : offered.find((protocol) => readerProtocols.includes(protocol)),
@@ -30,6 +34,9 @@ export async function sendOverWebSocket(upgrade: WireUpgrade, source: NodeJS.Rea
       else connection.once('drain', () => done());
     },
   });
-  await pipeline(source, sink, { signal: gone.signal }).catch(() => undefined);
-  connection?.close();
+  const end = pipeline(source, sink, { signal: gone.signal }).then(
+    () => closeCode.normal,
+    () => closeCode.internal,
+  );
+  connection?.close(await end);
 }
