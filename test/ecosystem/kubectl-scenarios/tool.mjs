@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../lib/ports.mjs';
 import { buildTimeoutMs } from '../lib/programs.mjs';
+import { publish } from './published.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const pinned = join(here, '../../conformance/go');
@@ -77,13 +78,15 @@ async function serve({ work, must, start, eventually, execute, sagong }, sources
 /** `{ ran, failed, log }`: names of scenarios. */
 async function runScenarios(context, sources, programs, what) {
   const { url, dir } = await serve(context, sources, programs);
-  // Some scenarios look for the server's certificate in the temporary directory.
+  const files = await publish(context, sources, dir);
   const onLine = (line) => {
     const [, name] = /^Recording: (\w+)$/.exec(line) ?? [];
     if (name) console.log(`         ${new Date().toISOString().slice(11, 19)} ${name}`);
   };
-  const env = { ...(what && { WHAT: what.join(' ') }), HOME: dir, TMPDIR: dir };
+  // Some scenarios look for the server's certificate in the temporary directory.
+  const env = { ...(what && { WHAT: what.join(' ') }), ...files.env, HOME: dir, TMPDIR: dir };
   const { text, code } = await context.execute('bash', [join(here, 'scenarios.sh'), sources, url, join(dir, 'reports')], { env, onLine, timeoutMs: scenariosTimeoutMs });
+  files.close();
   await context.stopAll();
   const named = (pattern) => [...text.matchAll(pattern)].map(([, name]) => name).filter((name) => name !== 'record_command_canary');
   const failed = named(/^Error when running (\w+)$/gm);
