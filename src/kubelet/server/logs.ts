@@ -1,4 +1,5 @@
 // GET /containerLogs/{namespace}/{pod}/{container} (PodLogOptions in the query).
+import { isNotFound } from '#cri';
 import type { WireRequest, WireResponse } from '#wire';
 import type { ServedKubelet } from './served.ts';
 import { type LogRequest, streamLog } from '../logs/stream.ts';
@@ -55,7 +56,10 @@ export async function serveLogs(
   const running = async (): Promise<boolean> =>
     streams.log(id).then(
       ({ open }) => open,
-      () => false,
+      (error: unknown) => {
+        if (!isNotFound(error)) throw error;
+        return false;
+      },
     );
   const sink = {
     begin() {
@@ -71,7 +75,8 @@ export async function serveLogs(
   } catch (error) {
     const message = `failed to try resolving symlinks in path ${JSON.stringify(path)}: ${(error as Error).message}`;
     if (!response.headSent) throw new RequestError(400, message);
-    response.write(`${message}\n`);
+    // Who has the first of a log is not to take it for all of it.
+    return response.destroy();
   }
   response.end();
 }

@@ -15,6 +15,7 @@ import {
   UpgradeRefusedError,
   type WebSocketConnection,
   type WireClient,
+  type WireResponse,
   type WireServer,
 } from '#wire';
 
@@ -33,13 +34,21 @@ const certificate = () => {
   return { cert, key };
 };
 
+/** An answer that its server does not bring to an end. */
+function cutOff(response: WireResponse): void {
+  response.head(200, { 'content-type': 'text/html' });
+  response.write('half');
+  setImmediate(() => response.destroy());
+}
+
 beforeAll(async () => {
   pod = await serve({
     onRequest(request, response) {
       const [path = ''] = request.path.split('?');
       const html = Buffer.from(`<a href="/in">${request.method} ${String(request.headers['x-forwarded-uri'])}</a>`);
       const headers = { 'content-type': 'text/html; charset=utf-8', 'access-control-allow-origin': '*' };
-      if (path === '/moved') response.send(302, { location: '/there' }, '');
+      if (path === '/cut-off') cutOff(response);
+      else if (path === '/moved') response.send(302, { location: '/there' }, '');
       else if (path === '/packed') response.send(200, { ...headers, 'content-encoding': 'gzip' }, gzipSync(html));
       else if (path === '/text') response.send(200, { 'content-type': 'text/plain' }, html);
       else response.send(200, headers, html);
@@ -47,7 +56,10 @@ beforeAll(async () => {
   });
   kubelet = await serve({
     tls: certificate(),
-    onRequest: (_request, response) => response.send(200, { 'content-type': 'text/plain' }, `${'x'.repeat(3_000)}\nlast\n`),
+    onRequest(request, response) {
+      if (request.path.includes('previous=true')) cutOff(response);
+      else response.send(200, { 'content-type': 'text/plain' }, `${'x'.repeat(3_000)}\nlast\n`);
+    },
   });
   server = await runKubeApiServer(
     { ...defaultOptions(), tokenFile: 'admin,admin,admin,"system:masters"', authorizationModes: ['RBAC'] },
@@ -217,5 +229,26 @@ describe('over a WebSocket', () => {
     expect(await messagesOf(await open(path, [], { origin: 'http://localhost' }))).toEqual([]);
     const plain = await client.request({ path, headers: { authorization } });
     expect([plain.status, await plain.text()]).toEqual([200, '']);
+  });
+});
+
+describe('what was cut off is not taken for whole', () => {
+  const log = '/api/v1/namespaces/default/pods/page/log?previous=true';
+
+  it.each(['http/1.1', 'h2'] as const)('by a client that speaks %s', async (protocol) => {
+    const own = createWireClient({ baseUrl: server.url, tls: { insecureSkipVerify: true }, protocol });
+    try {
+      for (const path of [`${prefix}/cut-off`, log]) {
+        const answer = await own.request({ path, headers: { authorization } });
+        expect(answer.status).toBe(200);
+        await expect(answer.text()).rejects.toThrow();
+      }
+    } finally {
+      own.close();
+    }
+  });
+  it('by a reader of a log over a WebSocket', async () => {
+    const [code] = (await once(await open(log), 'close')) as [number];
+    expect(code).toBe(1011);
   });
 });
