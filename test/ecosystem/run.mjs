@@ -40,7 +40,7 @@ async function runTool(tool, context, before, chosen) {
     }
     const started = Date.now();
     markStarted(context.work);
-    const { log, ...kept } = await run({ ...context, rows: runs }).catch(failure);
+    const { log, ...kept } = await run({ ...context, known, rows: runs }).catch(failure);
     // What an interruption broke off did not fail.
     if (context.interrupted()) return undefined;
     const seconds = Math.round((Date.now() - started) / 1000);

@@ -7,6 +7,9 @@ export SECURE_API_PORT=${2##*:} KUBE_JUNIT_REPORT_DIR=$3
 source hack/lib/init.sh
 source hack/lib/test.sh
 source test/cmd/legacy-script.sh
+# By WHAT it finds those that end like the others.
+run_secrets_tests() { run_secrets_test; }
+run_kubectl_diff_same_names_tests() { run_kubectl_diff_same_names; }
 
 kube::util::ensure-temp-dir
 kube::util::ensure-gnu-sed

@@ -1,6 +1,7 @@
 // Upstream's own scenarios of kubectl: the shell scripts of test/cmd in Kubernetes' Go module, against our kube-apiserver and kube-controller-manager, each
-// started alone. With SAGONG_UPSTREAM_BIN and etcd, what fails is run on upstream's kube-apiserver, too.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+// started alone. With WHAT some of them are run, and the row keeps what it knows of the others. With SAGONG_UPSTREAM_BIN and etcd, what fails is run on
+// upstream's kube-apiserver, too.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../lib/ports.mjs';
@@ -75,47 +76,51 @@ async function serve({ work, must, start, eventually, execute, sagong }, sources
   return { url, dir };
 }
 
-/** `{ ran, failed, log }`: names of scenarios. */
+/** What WHAT calls a scenario. */
+const nameOf = (command) => command.replace(/^run_/, '').replace(/_tests?$/, '');
+
+/** All scenarios, in the order in which they run. */
+const namesIn = (sources) => [...readFileSync(join(sources, 'test/cmd/legacy-script.sh'), 'utf8').matchAll(/^ *record_command (run_\w+)$/gm)].map(([, command]) => nameOf(command));
+
+/** `{ ran, failed, broken, log }`: names of scenarios; `broken` when the script did not come to its end, by a check between them or for want of time. */
 async function runScenarios(context, sources, programs, what) {
   const { url, dir } = await serve(context, sources, programs);
   const files = await publish(context, sources, dir);
   const onLine = (line) => {
-    const [, name] = /^Recording: (\w+)$/.exec(line) ?? [];
-    if (name) console.log(`         ${new Date().toISOString().slice(11, 19)} ${name}`);
+    const [, command] = /^Recording: (run_\w+)$/.exec(line) ?? [];
+    if (command) console.log(`         ${new Date().toISOString().slice(11, 19)} ${nameOf(command)}`);
   };
   // Some scenarios look for the server's certificate in the temporary directory.
   const env = { ...(what && { WHAT: what.join(' ') }), ...files.env, HOME: dir, TMPDIR: dir };
   const { text, code } = await context.execute('bash', [join(here, 'scenarios.sh'), sources, url, join(dir, 'reports')], { env, onLine, timeoutMs: scenariosTimeoutMs });
   files.close();
   await context.stopAll();
-  const named = (pattern) => [...text.matchAll(pattern)].map(([, name]) => name).filter((name) => name !== 'record_command_canary');
-  const failed = named(/^Error when running (\w+)$/gm);
-  // Between the scenarios are checks that end the script when they fail.
+  const named = (pattern) => [...text.matchAll(pattern)].map(([, command]) => nameOf(command));
+  const failed = named(/^Error when running (run_\w+)$/gm);
   const broken = code !== 0 && !text.includes('FAILED TESTS: run_');
-  return { ran: named(/^Recording: (\w+)$/gm), failed, broken, log: text.slice(-6000) };
+  const begun = named(/^Recording: (run_\w+)$/gm);
+  return { ran: broken ? begun.slice(0, -1) : begun, failed, broken, log: text.slice(-6000) };
 }
-
-const whatOf = (name) => name.replace(/^run_/, '').replace(/_tests?$/, '');
 
 const scenarios = {
   what: "the scenarios of upstream's test/cmd",
   version,
   async run(context) {
-    const { sagong } = context;
+    const { sagong, known } = context;
     const sources = await sourcesIn(context);
     const ours = { etcd: [process.execPath, sagong, 'etcd'], apiserver: [process.execPath, sagong, 'kube-apiserver'] };
-    const { ran, failed, broken, log } = await runScenarios(context, sources, ours, process.env.WHAT?.split(' '));
-    const differs = `${ran.length - failed.length} of ${ran.length} scenarios pass`;
-    if (broken) return { result: 'fails', differs: `${differs}, then the script ended`, log };
-    if (failed.length === 0) return { result: 'works', differs: `${ran.length} scenarios` };
+    const what = process.env.WHAT?.split(' ');
+    const { ran, failed, broken, log } = await runScenarios(context, sources, ours, what);
+    const names = namesIn(sources);
+    const before = (what && known?.passed) ?? [];
+    const passed = names.filter((name) => (ran.includes(name) ? !failed.includes(name) : before.includes(name)));
+    const open = names.filter((name) => !passed.includes(name));
+    if (open.length === 0 && !broken) return { result: 'works', differs: `${names.length} scenarios`, passed };
+    const differs = `${passed.length} of ${names.length} scenarios pass, not ${open.join(', ')}`;
     const program = join(process.env.SAGONG_UPSTREAM_BIN ?? '', 'kube-apiserver');
-    if (!process.env.SAGONG_UPSTREAM_BIN || !existsSync(program)) return { result: 'fails', differs: `${differs}, not ${failed.join(', ')}`, log };
-    const theirs = await runScenarios(context, sources, { etcd: ['etcd'], apiserver: [program] }, failed.map(whatOf));
-    const only = failed.filter((name) => !theirs.failed.includes(name));
-    const both = failed.filter((name) => theirs.failed.includes(name));
-    const also = both.length > 0 ? `, on upstream's kube-apiserver fail here, too: ${both.join(', ')}` : '';
-    if (only.length > 0) return { result: 'fails', differs: `${differs}, not ${only.join(', ')}${also}`, log };
-    return { result: 'works', differs: differs + also };
+    if (broken || failed.length === 0 || !process.env.SAGONG_UPSTREAM_BIN || !existsSync(program)) return { result: 'fails', differs, passed, log };
+    const theirs = await runScenarios(context, sources, { etcd: ['etcd'], apiserver: [program] }, failed);
+    return { result: 'fails', differs: `${differs}; of these fail on upstream's kube-apiserver, too: ${theirs.failed.join(', ') || 'none'}`, passed, log };
   },
 };
 
