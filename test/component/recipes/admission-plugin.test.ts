@@ -1,6 +1,6 @@
 // docs/contributing.md, "I want to add an admission plugin": a folder, its name in the list, and its place in the order. This test follows the recipe in a
 // copy of the room and sends requests to a server that runs it.
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type * as app from '#apiserver/app';
 import { createClient } from '#client';
 import { systemClock, systemRng } from '#host';
@@ -28,7 +28,6 @@ const tree = treeWith('apiserver', {
   ),
   'admission/chain.ts': replacing("  'MutatingAdmissionPolicy',\n", "  'OwnedConfigMaps',\n  'MutatingAdmissionPolicy',\n"),
 });
-afterAll(() => tree.remove());
 
 test('an admission plugin is one folder, its name and its place: a flag switches it on, and it refuses as upstream words it', async () => {
   const { defaultOptions, runKubeApiServer } = await tree.load<typeof app>('app/index.ts');

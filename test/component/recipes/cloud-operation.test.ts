@@ -1,6 +1,6 @@
 // docs/contributing.md, "I want to add an operation of the local cloud": what it looks like in `api`, and what it does to the world in `core`. This test
 // follows the recipe in a copy of the room: routing, checks, OpenAPI and the typed client follow from the two.
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '#host';
 import { seededRng, silentLogger } from '#utils';
 import type * as memory from '../../../src/cloud/memory/index.ts';
@@ -23,7 +23,6 @@ const tree = treeWith('cloud', {
   'core/instances.ts': (text) =>
     replacing(/> = \{/, done)(replacing("  'runInstance' |", "  'renameInstance' | 'runInstance' |")(text)),
 });
-afterAll(() => tree.remove());
 
 interface Renaming {
   renameInstance(input: { instanceId: string; name: unknown }): Promise<{ name: string }>;

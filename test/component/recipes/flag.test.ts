@@ -1,6 +1,6 @@
 // docs/contributing.md, "I want to add a flag": a row of the component's table, and the use of its value. This test follows the recipe in a copy of the
 // room: the row alone gives reading, checking, the default and the help.
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { defaultsOf, flagHelp, parseFlags } from '#component-base';
 import type * as app from '#scheduler';
 import { replacing, treeWith } from './tree.ts';
@@ -14,7 +14,6 @@ const tree = treeWith('scheduler', {
     '  return {\n    naming: flags.namingPods,\n    profiles: config',
   ),
 });
-afterAll(() => tree.remove());
 
 test('a flag is one row: its value reaches the options, a wrong one is refused, and the help tells it', async () => {
   const { kubeSchedulerFlags, optionsFromFlags } = await tree.load<typeof app>('index.ts');

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { builtinKinds, type KindDefinition } from '#api';
 import type { KubeObject } from '#apimachinery/meta';
 import { createApiServer } from '#apiserver';
@@ -14,8 +14,13 @@ import { openMemoryStore } from '#store';
 import { kindsModule } from '../../../scripts/gen-kinds.mjs';
 
 const api = fileURLToPath(new URL('../../../src/api', import.meta.url));
-const tree = mkdtempSync(join(tmpdir(), 'sagong-kind-'));
-afterAll(() => rmSync(tree, { recursive: true }));
+let tree = '';
+let copy = '';
+beforeAll(() => {
+  tree = mkdtempSync(join(tmpdir(), 'sagong-kind-'));
+  copy = treeWithKind();
+});
+afterAll(() => rmSync(tree, { recursive: true, force: true }));
 
 /** The folder that a contributor writes. */
 const folder = `// Candidates for a lease (KEP-4355).
@@ -35,27 +40,26 @@ export const leaseCandidate = defineKind({
 });
 `;
 
-/** The tree as it is, by links, with one more folder. */
+/** Makes the tree as it is, by links, with one more folder. Gives the room in it. */
 function treeWithKind(): string {
-  const copy = join(tree, 'src/api');
-  mkdirSync(copy, { recursive: true });
+  const room = join(tree, 'src/api');
+  mkdirSync(room, { recursive: true });
   const link = (from: string, to: string, except: string): void => {
     for (const name of readdirSync(from)) if (name !== except) symlinkSync(join(from, name), join(to, name));
   };
-  link(api, copy, 'coordination');
-  mkdirSync(join(copy, 'coordination'));
-  link(join(api, 'coordination'), join(copy, 'coordination'), '');
+  link(api, room, 'coordination');
+  mkdirSync(join(room, 'coordination'));
+  link(join(api, 'coordination'), join(room, 'coordination'), '');
   link(join(api, '..'), join(tree, 'src'), 'api');
   cpSync(join(api, '../../package.json'), join(tree, 'package.json'));
-  mkdirSync(join(copy, 'coordination/leasecandidate'));
-  writeFileSync(join(copy, 'coordination/leasecandidate/index.ts'), folder);
-  rmSync(join(copy, 'kinds.gen.ts'));
-  writeFileSync(join(copy, 'kinds.gen.ts'), kindsModule(copy));
-  return copy;
+  mkdirSync(join(room, 'coordination/leasecandidate'));
+  writeFileSync(join(room, 'coordination/leasecandidate/index.ts'), folder);
+  rmSync(join(room, 'kinds.gen.ts'));
+  writeFileSync(join(room, 'kinds.gen.ts'), kindsModule(room));
+  return room;
 }
 
 test('adding a kind touches one folder: it is served, listed, validated and printed', async () => {
-  const copy = treeWithKind();
   const { kinds } = (await import(/* @vite-ignore */ join(copy, 'kinds.gen.ts'))) as { kinds: KindDefinition<KubeObject>[] };
   expect(kinds).toHaveLength(builtinKinds.length + 1);
   const clock = systemClock();

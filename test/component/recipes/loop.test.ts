@@ -1,6 +1,6 @@
 // docs/contributing.md, "I want to add a control loop": a folder whose definition is pure, what asks and acts beside it, and its name in the list. This test
 // follows the recipe in a copy of the room and runs the loop.
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ConfigMap } from '#api/core/v1';
 import { configMaps } from '#controller-runtime/platform';
 import type * as controllers from '#controllers';
@@ -53,7 +53,6 @@ const tree = treeWith('controllers', {
     replacing('  tokenCleaner,\n', '  tokenCleaner,\n  wordCounterController,\n'),
   ),
 });
-afterAll(() => tree.remove());
 
 test('a loop is one folder and its name: it acts, and explains itself by resource and name', async () => {
   const { createControllers, defaultControllersConfig } = await tree.load<typeof controllers>('index.ts');

@@ -1,6 +1,6 @@
 // docs/contributing.md, "I want to add a scheduler plugin": a folder, and its name in the registry. This test follows the recipe in a copy of the room
 // and schedules with it.
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { runKubeScheduler } from '#scheduler';
 import { createTestCluster, nodeOf, nodes, podOf, pods } from '../scheduler/cluster.ts';
 import { importing, replacing, treeWith } from './tree.ts';
@@ -34,7 +34,6 @@ const tree = treeWith('scheduler', {
     replacing("  { name: 'NodeName' },", "  { name: 'NodeName' },\n  { name: 'Awake' },"),
   ),
 });
-afterAll(() => tree.remove());
 
 test('a scheduler plugin is one folder and its name in the registry: it filters, is woken, gives its reason and reads its arguments', async () => {
   const { runKubeScheduler: run } = await tree.load<{ runKubeScheduler: typeof runKubeScheduler }>('index.ts');

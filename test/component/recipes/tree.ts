@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll } from 'vitest';
 import { impurities, importProblem, specifiersOf } from '../../../scripts/lint/room-imports.mjs';
 
 const checkout = fileURLToPath(new URL('../../..', import.meta.url));
@@ -14,7 +15,6 @@ export type Edit = string | ((text: string) => string);
 export interface Tree {
   /** Imports a module of the room from the copy. `path` is below the room. */
   load<Module>(path: string): Promise<Module>;
-  remove(): void;
 }
 
 /** Changes one place of a text. Throws an Error when the place is not there: the recipe would be out of date. */
@@ -41,9 +41,7 @@ function assertRules(file: string, text: string): void {
   if (problems.length > 0) throw new Error(`the recipe breaks rules in ${file}: ${problems.join('; ')}`);
 }
 
-/** `edits` are by path below the room. */
-export function treeWith(room: string, edits: Readonly<Record<string, Edit>>): Tree {
-  const root = mkdtempSync(join(tmpdir(), 'sagong-recipe-'));
+function writeTree(root: string, room: string, edits: Readonly<Record<string, Edit>>): void {
   const copy = join(root, 'src', room);
   mkdirSync(join(root, 'src'));
   for (const name of readdirSync(join(checkout, 'src'))) {
@@ -59,8 +57,15 @@ export function treeWith(room: string, edits: Readonly<Record<string, Edit>>): T
     assertRules(join(room, path), text);
     writeFileSync(file, text);
   }
-  return {
-    load: (path) => import(/* @vite-ignore */ join(copy, path)),
-    remove: () => rmSync(root, { recursive: true }),
-  };
+}
+
+/** A tree for the tests of the calling file: it is made before the first of them and removed after the last. `edits` are by path below the room. */
+export function treeWith(room: string, edits: Readonly<Record<string, Edit>>): Tree {
+  let root = '';
+  beforeAll(() => {
+    root = mkdtempSync(join(tmpdir(), 'sagong-recipe-'));
+    writeTree(root, room, edits);
+  });
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  return { load: (path) => import(/* @vite-ignore */ join(root, 'src', room, path)) };
 }

@@ -3,7 +3,7 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Pod } from '#api/core/v1';
 import { systemClock, systemRng } from '#host';
 import { silentLogger } from '#utils';
@@ -35,7 +35,6 @@ const tree = treeWith('kubelet', {
     replacing('all: [', 'all: [greeting, '),
   ),
 });
-afterAll(() => tree.remove());
 
 const podWith = (uid: string, options: Record<string, string>): Pod => ({
   metadata: { name: 'web', namespace: 'default', uid },
