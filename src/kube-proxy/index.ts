@@ -2,5 +2,5 @@
 export { configurationOf, optionsFromFlags, withConfiguration } from './configuration.ts';
 export { type KubeProxyFlags, kubeProxyFlags, type KubeProxyFlagValues } from './flags.ts';
 export type { ProxyMode } from './dataplane.ts';
-export { removeAllRules } from './cleanup.ts';
+export { removeAllRules } from './modes.ts';
 export { type KubeProxyDeps, type KubeProxyOptions, type RunningKubeProxy, runKubeProxy } from './proxy.ts';

@@ -3,15 +3,12 @@ import type { Node, Service } from '#api/core/v1';
 import { splitKey } from '#apimachinery/meta';
 import type { EndpointSlice } from '#api/discovery/v1';
 import type { EventRecorder, InformerFactory } from '#client';
-import { bound, type FlagTexts } from '#component-base';
+import type { FlagTexts } from '#component-base';
 import type { Clock, Exec, Logger, Timer } from '#utils';
 import type { WireServer } from '#wire';
 import { clearFlows } from './conntrack.ts';
 import { HealthCheckServers, isHealthy, type ProxyHealth, serveHealthz } from './health.ts';
-import { removeRulesOfOther } from './cleanup.ts';
-import type { Dataplane, ProxyMode } from './dataplane.ts';
-import { supportsRandomFully } from './iptables/applier.ts';
-import { iptablesDataplane } from './iptables/dataplane.ts';
+import type { Dataplane, DataplaneOptions, ProxyMode } from './dataplane.ts';
 import {
   coalesceMs,
   healthzPort,
@@ -23,8 +20,8 @@ import {
 } from './limits.ts';
 import { type ProxyMetrics, proxyMetrics, serveMetrics } from './metrics.ts';
 import { kubeProxyFlags } from './flags.ts';
-import { isProxiedSlice, type ProxyNode, serviceKeyOf } from './model.ts';
-import { nftablesDataplane } from './nftables/dataplane.ts';
+import { isProxiedSlice, serviceKeyOf } from './model.ts';
+import { backEnds, removeRulesOfOthers } from './modes.ts';
 import { type StaleFlows, Tracker, type TrackerSource } from './tracker.ts';
 
 export interface KubeProxyOptions {
@@ -73,11 +70,36 @@ function addressOf({ status }: Node): string | undefined {
   return ['InternalIP', 'ExternalIP'].flatMap((type) => addresses.filter((one) => one.type === type))[0]?.address;
 }
 
+/** What kube-proxy watches: Services and their slices, and the Node that it is on. */
+const watched = (informers: InformerFactory, nodeName: string) => ({
+  services: informers.informer<Service>({ group: '', version: 'v1', resource: 'services' }),
+  slices: informers.informer<EndpointSlice>({ group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' }),
+  nodes: informers.informer<Node>(
+    { group: '', version: 'v1', resource: 'nodes' },
+    { fieldSelector: `metadata.name=${nodeName}` },
+  ),
+});
+type Watched = ReturnType<typeof watched>;
+
+function sourceOf({ services, slices }: Watched, logger: Logger): TrackerSource {
+  slices.addIndexers({ service: (slice) => (isProxiedSlice(slice) ? [serviceKeyOf(slice)] : []) });
+  return {
+    service: (key) => {
+      const { namespace, name } = splitKey(key);
+      return services.lister.get(namespace, name);
+    },
+    slices: (key) => slices.lister.byIndex('service', key),
+    leftOut: (key, ports) =>
+      logger.error(`Service ${key} needs more than ${rulesOfServiceMax} rules: its last ${ports} ports are not served`),
+  };
+}
+
 class KubeProxy<R> implements RunningKubeProxy, ProxyHealth {
   readonly synced: Promise<void>;
   readonly #deps: KubeProxyDeps;
   readonly #metrics: ProxyMetrics;
   readonly #dataplane: Dataplane<R>;
+  readonly #nodeName: string;
   readonly #tracker: Tracker<R>;
   readonly #checks: HealthCheckServers;
   #node: Node | undefined;
@@ -91,16 +113,18 @@ class KubeProxy<R> implements RunningKubeProxy, ProxyHealth {
   #pendingSinceMs: number | undefined;
   #markSynced: () => void = () => {};
 
-  constructor(options: KubeProxyOptions, dataplane: Dataplane<R>, deps: KubeProxyDeps, metrics: ProxyMetrics) {
+  constructor(nodeName: string, dataplane: Dataplane<R>, deps: KubeProxyDeps, metrics: ProxyMetrics) {
     this.#deps = deps;
     this.#metrics = metrics;
     this.#dataplane = dataplane;
-    const self: ProxyNode = { name: options.nodeName, zone: '' };
-    this.#tracker = new Tracker(this.#watch(options.nodeName), dataplane, self);
+    this.#nodeName = nodeName;
+    const sources = watched(deps.informers, nodeName);
+    this.#tracker = new Tracker(sourceOf(sources, deps.logger), dataplane, { name: nodeName, zone: '' });
     this.#checks = new HealthCheckServers(() => isHealthy(this, deps.clock.monotonic()), deps.logger);
     this.synced = new Promise((resolve) => {
       this.#markSynced = resolve;
     });
+    this.#follow(sources);
     void deps.informers.waitForSync().then(() => this.#schedule(0));
   }
   pendingSinceMs(): number | undefined {
@@ -113,23 +137,15 @@ class KubeProxy<R> implements RunningKubeProxy, ProxyHealth {
     const taints = this.#node?.spec?.taints ?? [];
     return this.#node?.metadata.deletionTimestamp === undefined && !taints.some(({ key }) => key === deletionTaint);
   }
-  async stop({ cleanup = false }: { cleanup?: boolean } = {}): Promise<void> {
+  async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
     this.#checks.close();
     await this.#running;
-    if (cleanup) await this.#dataplane.remove();
   }
 
-  #watch(nodeName: string): TrackerSource {
-    const { informers } = this.#deps;
-    const services = informers.informer<Service>({ group: '', version: 'v1', resource: 'services' });
-    const slices = informers.informer<EndpointSlice>({ group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' });
-    const nodes = informers.informer<Node>(
-      { group: '', version: 'v1', resource: 'nodes' },
-      { fieldSelector: `metadata.name=${nodeName}` },
-    );
-    slices.addIndexers({ service: (slice) => (isProxiedSlice(slice) ? [serviceKeyOf(slice)] : []) });
+  #follow({ services, slices, nodes }: Watched): void {
+    const name = this.#nodeName;
     const touch = (key: string): void => {
       this.#tracker.touch(key);
       this.#pendingSinceMs ??= this.#deps.clock.monotonic();
@@ -141,28 +157,12 @@ class KubeProxy<R> implements RunningKubeProxy, ProxyHealth {
     const onSlice = (...slices: EndpointSlice[]): void => new Set(slices.filter(isProxiedSlice).map(serviceKeyOf)).forEach(touch);
     const onNode = (node: Node | undefined): void => {
       this.#node = node;
-      this.#tracker.setNode({ name: nodeName, zone: node?.metadata.labels?.[zoneLabel] ?? '', address: node && addressOf(node) });
+      this.#tracker.setNode({ name, zone: node?.metadata.labels?.[zoneLabel] ?? '', address: node && addressOf(node) });
       if (this.#tracker.isDirty) this.#schedule(coalesceMs);
     };
-    // Handlers may run while the tracker is being made: wait for it.
-    queueMicrotask(
-      bound(() => {
-        services.addHandler({ onAdd: onService, onUpdate: onService, onDelete: onService });
-        slices.addHandler({ onAdd: (slice) => onSlice(slice), onUpdate: onSlice, onDelete: onSlice });
-        nodes.addHandler({ onAdd: onNode, onUpdate: onNode, onDelete: () => onNode(undefined) });
-      }),
-    );
-    return {
-      service: (key) => {
-        const { namespace, name } = splitKey(key);
-        return services.lister.get(namespace, name);
-      },
-      slices: (key) => slices.lister.byIndex('service', key),
-      leftOut: (key, ports) =>
-        this.#deps.logger.error(
-          `Service ${key} needs more than ${rulesOfServiceMax} rules: its last ${ports} ports are not served`,
-        ),
-    };
+    services.addHandler({ onAdd: onService, onUpdate: onService, onDelete: onService });
+    slices.addHandler({ onAdd: (slice) => onSlice(slice), onUpdate: onSlice, onDelete: onSlice });
+    nodes.addHandler({ onAdd: onNode, onUpdate: onNode, onDelete: () => onNode(undefined) });
   }
   /** One sync at a time; bursts become one, and syncs keep their distance. */
   #schedule(delayMs: number): void {
@@ -229,22 +229,20 @@ async function metricsServer(
   });
 }
 
-async function dataplaneOf({ mode, masqueradeBit, masqueradeAll = false, clusterCidr }: KubeProxyOptions, exec: Exec) {
-  const rules = {
-    masqueradeMark: `0x${(2 ** (masqueradeBit ?? kubeProxyFlags.masqueradeBit.default)).toString(16)}`,
-    masqueradeAll,
-    ...(clusterCidr && { clusterCidr }),
-  };
-  if (mode === 'nftables') return nftablesDataplane(exec, rules);
-  return iptablesDataplane(exec, { ...rules, randomFully: await supportsRandomFully(exec) });
-}
+const dataplaneOptions = ({ masqueradeBit, masqueradeAll = false, clusterCidr }: KubeProxyOptions): DataplaneOptions => ({
+  masqueradeMark: `0x${(2 ** (masqueradeBit ?? kubeProxyFlags.masqueradeBit.default)).toString(16)}`,
+  masqueradeAll,
+  ...(clusterCidr && { clusterCidr }),
+});
 
 /** Starts kube-proxy. The informers are started by the caller, after this. */
 export async function runKubeProxy(options: KubeProxyOptions, deps: KubeProxyDeps): Promise<RunningKubeProxy> {
-  const dataplane = (await dataplaneOf(options, deps.exec)) as Dataplane<unknown>;
-  await removeRulesOfOther(dataplane.mode, deps.exec);
-  const metrics = proxyMetrics(dataplane.mode);
-  const proxy = new KubeProxy(options, dataplane, deps, metrics);
+  const { mode = 'iptables' } = options;
+  const backEnd = backEnds[mode];
+  const dataplane = await backEnd.open(deps.exec, dataplaneOptions(options));
+  await removeRulesOfOthers(mode, deps.exec);
+  const metrics = proxyMetrics(mode);
+  const proxy = new KubeProxy(options.nodeName, dataplane, deps, metrics);
   const port = options.healthzPort ?? healthzPort;
   const healthz =
     port === 0
@@ -261,9 +259,10 @@ export async function runKubeProxy(options: KubeProxyOptions, deps: KubeProxyDep
   deps.recorder.event(node, 'Normal', 'Starting', '', { action: 'StartKubeProxy' });
   return {
     synced: proxy.synced,
-    async stop(stopOptions) {
+    async stop({ cleanup = false } = {}) {
       await Promise.all([healthz?.close({ graceMs: 0 }), measured?.close({ graceMs: 0 })]);
-      await proxy.stop(stopOptions);
+      await proxy.stop();
+      if (cleanup) await backEnd.remove(deps.exec);
     },
   };
 }

@@ -1,14 +1,13 @@
 // The iptables mode: upstream's chains, written by iptables-restore.
 import type { Exec } from '#utils';
-import type { Dataplane } from '../dataplane.ts';
-import { applyRules, ensureJumps, ownChains, removeRules } from './applier.ts';
+import type { BackEnd, Dataplane } from '../dataplane.ts';
+import { applyRules, ensureJumps, ownChains, removeRules, supportsRandomFully } from './applier.ts';
 import { type AllRules, restoreInput } from './restore.ts';
 import { type PortRules, portRules, type RuleOptions } from './rules.ts';
 
-export function iptablesDataplane(exec: Exec, options: RuleOptions): Dataplane<PortRules> {
+function dataplane(exec: Exec, options: RuleOptions): Dataplane<PortRules> {
   let applied: { rules: AllRules; chains: ReadonlySet<string> } | undefined;
   return {
-    mode: 'iptables',
     rulesOf: (port, endpoints, node) => portRules(port, endpoints, options, node.address),
     async sync(rules, healthCheckPorts, full) {
       const before = full ? undefined : applied;
@@ -19,6 +18,13 @@ export function iptablesDataplane(exec: Exec, options: RuleOptions): Dataplane<P
       if (!before) await ensureJumps(exec);
       applied = { rules, chains: input.chains };
     },
-    remove: () => removeRules(exec),
   };
 }
+
+export const iptables: BackEnd<PortRules> = {
+  open: async (exec, options) => dataplane(exec, { ...options, randomFully: await supportsRandomFully(exec) }),
+  remove: (exec) =>
+    removeRules(exec).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    }),
+};

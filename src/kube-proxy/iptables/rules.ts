@@ -1,14 +1,10 @@
 // iptables rules of Services, in upstream's chain shape (pkg/proxy/iptables). Pure: services and endpoints in, chains of rules out.
+import type { DataplaneOptions } from '../dataplane.ts';
 import type { ProxyEndpoint, ServiceEndpoints, ServicePort } from '../model.ts';
 import { endpointChain, serviceChains } from '../chain-names.ts';
 import { ownSources } from '../own-sources.ts';
 
-export interface RuleOptions {
-  /** Packets with this mark are masqueraded. */
-  masqueradeMark: string;
-  masqueradeAll: boolean;
-  /** Traffic from here is from pods: not masqueraded on its way to a cluster address. Absent: nothing is known to be local. */
-  clusterCidr?: string;
+export interface RuleOptions extends DataplaneOptions {
   /** `MASQUERADE --random-fully` is supported. */
   randomFully: boolean;
 }

@@ -1,15 +1,8 @@
 // What every nftables ruleset of the proxy has, whatever the Services: hooks, and maps that answer where a packet goes. Pure.
 // The order of hooks and the names of maps follow upstream's nftables mode (KEP-3866); there each Service has chains of its own, here a map has its endpoints,
 // because transactions with many chains are slow in the kernel.
+import type { DataplaneOptions } from '../dataplane.ts';
 import { table } from './nft.ts';
-
-export interface NftOptions {
-  /** Packets with this bit are masqueraded. */
-  masqueradeMark: string;
-  masqueradeAll: boolean;
-  /** Traffic from here is from pods. Absent: nothing is known to be local. */
-  clusterCidr?: string;
-}
 
 const address = 'ipv4_addr . inet_proto . inet_service';
 const endpoint = 'ip daddr . th dport';
@@ -38,7 +31,9 @@ const toService = 'ip daddr . meta l4proto . th dport';
 const toNode = 'fib daddr type local ip daddr != 127.0.0.0/8 meta l4proto . th dport';
 
 /** Chains by name: what they hook into, if anything, and their rules. */
-const chains = ({ masqueradeMark: mark }: NftOptions): readonly [name: string, hook: string, rules: readonly string[]][] => [
+const chains = ({
+  masqueradeMark: mark,
+}: DataplaneOptions): readonly [name: string, hook: string, rules: readonly string[]][] => [
   ['mark-for-masquerade', '', [`meta mark set mark or ${mark}`]],
   ['reject-chain', '', ['reject']],
   ['drop-chain', '', ['drop']],
@@ -74,7 +69,7 @@ const chains = ({ masqueradeMark: mark }: NftOptions): readonly [name: string, h
 ];
 
 /** Makes the table, in place of what was there. */
-export const baseText = (options: NftOptions): string[] => [
+export const baseText = (options: DataplaneOptions): string[] => [
   `add table ${table}`,
   `delete table ${table}`,
   `add table ${table}`,

@@ -3,8 +3,9 @@
 import { cidrText, type IPPrefix, parseCIDR } from '#apimachinery/validation';
 import { endpointChain, serviceChains } from '../chain-names.ts';
 import { ownSources } from '../own-sources.ts';
+import type { DataplaneOptions } from '../dataplane.ts';
 import type { ProxyEndpoint, ServiceEndpoints, ServicePort } from '../model.ts';
-import { type Declaration, endpointsOf, type NftOptions } from './base.ts';
+import { type Declaration, endpointsOf } from './base.ts';
 
 export interface NftRules {
   /** By map or set, then by key; with the value, or '' in a set. */
@@ -37,8 +38,8 @@ const anyProtocol = 'meta l4proto { tcp, udp, sctp }';
 class Builder {
   readonly rules: NftRules = { elements: {}, chains: {}, sets: {} };
   readonly #port: ServicePort;
-  readonly #options: NftOptions;
-  constructor(port: ServicePort, options: NftOptions) {
+  readonly #options: DataplaneOptions;
+  constructor(port: ServicePort, options: DataplaneOptions) {
     this.#port = port;
     this.#options = options;
   }
@@ -124,7 +125,12 @@ class Builder {
 }
 
 /** Everything of one service port. `nodeAddress` is this node's, when it is known. */
-export function nftRules(port: ServicePort, endpoints: ServiceEndpoints, options: NftOptions, nodeAddress?: string): NftRules {
+export function nftRules(
+  port: ServicePort,
+  endpoints: ServiceEndpoints,
+  options: DataplaneOptions,
+  nodeAddress?: string,
+): NftRules {
   const builder = new Builder(port, options);
   const isKnown = endpoints.cluster.length > 0;
   const internal = port.internalLocal ? endpoints.local : endpoints.cluster;

@@ -1,6 +1,7 @@
 // What is in our table, and the transaction to what should be. Only ports whose rules changed are looked at. Two Services may claim one address and port:
 // the one whose name comes first has it, and the other gets it when that one goes. Pure.
-import { baseText, type Declaration, type NftOptions, sets } from './base.ts';
+import type { DataplaneOptions } from '../dataplane.ts';
+import { baseText, type Declaration, sets } from './base.ts';
 import { table } from './nft.ts';
 import type { NftRules } from './rules.ts';
 
@@ -45,14 +46,14 @@ class Ledger<T> {
 }
 
 export class ProxyTable {
-  readonly #options: NftOptions;
+  readonly #options: DataplaneOptions;
   readonly #elements = new Map(Object.keys(sets).map((name) => [name, new Ledger<string>()]));
   readonly #chains = new Ledger<readonly string[]>();
   readonly #sets = new Ledger<Declaration>();
   #ports: ReadonlyMap<string, NftRules> = new Map();
   #isNew = true;
 
-  constructor(options: NftOptions) {
+  constructor(options: DataplaneOptions) {
     this.#options = options;
   }
   /** The transaction to these rules; '' when nothing changed. Whoever cannot apply it throws the table away. */
