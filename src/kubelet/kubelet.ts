@@ -137,7 +137,10 @@ export class Kubelet {
   async start(): Promise<void> {
     const { runtime, informers } = this.parts;
     this.nodes.recordEvent('Normal', 'Starting', 'Starting kubelet.');
-    const subscribed = runtime.subscribe(bound((uid: string | undefined) => this.workers.wake(uid)));
+    const subscribed = runtime.subscribe(
+      bound((uid: string | undefined) => this.workers.wake(uid)),
+      (uid) => this.workers.get(uid)?.pod,
+    );
     void subscribed.then((hasEvents) => {
       this.#hasEvents = hasEvents;
     });
@@ -202,7 +205,7 @@ export class Kubelet {
     }
     this.parts.state.networkError = this.#health.networkError;
     if (!this.#synced || before === JSON.stringify(this.#health)) return;
-    void this.nodes.updateStatus();
+    void this.parts.state.report();
     this.workers.wake(undefined);
   }
 

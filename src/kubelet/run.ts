@@ -100,10 +100,10 @@ const downwardOf = (state: NodeState, podIPs: readonly string[]): DownwardContex
   allocatable: state.allocatable,
 });
 
-function volumesOf(base: Base, drivers: CsiDrivers, report: () => Promise<void>): { volumes: VolumeManager; csi: CsiVolumes } {
+function volumesOf(base: Base, drivers: CsiDrivers): { volumes: VolumeManager; csi: CsiVolumes } {
   const { rootDir, nodeName } = base.options;
   const shared = { ...base, rootDir, direct: base.objects, tokens: new TokenManager(base.client, base.clock) };
-  const csi = new CsiVolumes({ ...shared, nodeName, drivers, report });
+  const csi = new CsiVolumes({ ...shared, nodeName, drivers });
   const volumes = new VolumeManager({
     ...shared,
     csi,
@@ -176,11 +176,11 @@ export async function runKubelet(given: KubeletOptions, deps: KubeletDeps): Prom
   const { client, clock, logger, options, machine, state, objects, cgroups } = base;
   const sysctls = sysctlRules(options.allowedUnsafeSysctls, machine.kernelVersion);
   const drivers = new CsiDrivers({ ...base, nodeName: options.nodeName, rootDir: options.rootDir });
-  const { volumes, csi } = volumesOf(base, drivers, () => kubelet.nodes.updateStatus());
+  const { volumes, csi } = volumesOf(base, drivers);
   await csi.start();
   const runtime = runtimeOf(base, volumes);
   const hostIP = (): string => state.hostIPs()[0] ?? '127.0.0.1';
-  const kubelet: Kubelet = new Kubelet(options, {
+  const kubelet = new Kubelet(options, {
     ...base,
     runtime,
     podNetwork: deps.podNetwork,

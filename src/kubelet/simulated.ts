@@ -103,7 +103,7 @@ export function createSimulatedNode(node: SimulatedNodeOptions, deps: SimulatedN
     nodeStatusReportMs: node.nodeStatusReportMs ?? base.nodeStatusReportMs,
     leaseSeconds: node.leaseSeconds ?? base.leaseSeconds,
   };
-  const kubelet: Kubelet = new Kubelet(options, {
+  return new Kubelet(options, {
     client,
     informers: createInformerFactory({ client, clock, rng, logger }),
     recorder: deps.recorder ?? createEventRecorder({ client, clock, logger, component: 'kubelet', host: node.name }),
@@ -116,6 +116,4 @@ export function createSimulatedNode(node: SimulatedNodeOptions, deps: SimulatedN
     probes: () => simulatedProbes(runtime),
     machine: async () => machine,
   });
-  runtime.podNow = (uid) => kubelet.workers.get(uid)?.pod;
-  return kubelet;
 }

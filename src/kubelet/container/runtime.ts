@@ -119,8 +119,11 @@ export interface PodRuntime {
   readonly streams?: RuntimeStreams;
   version(): Promise<string>;
   health(): Promise<RuntimeHealth>;
-  /** Calls back with the uid of a pod whose containers changed, or undefined when any may have. Answers whether such events come at all. */
-  subscribe(onChange: (uid: string | undefined) => void): Promise<boolean>;
+  /**
+   * Calls back with the uid of a pod whose containers changed, or undefined when any may have. Answers whether such events come at all. `podNow`: a pod
+   * as its kubelet knows it now, which may not be as it was when its containers began.
+   */
+  subscribe(onChange: (uid: string | undefined) => void, podNow: (uid: string) => Pod | undefined): Promise<boolean>;
   list(): Promise<PodRecord[]>;
   get(pod: { uid: string; namespace: string; name: string }): Promise<PodRecord>;
   /** Directories, cgroups, volumes. Rejects with PodFailure. */

@@ -45,7 +45,7 @@ export function startHousekeeping(parts: HousekeepingParts): Housekeeping {
     pods: () => workers.running(),
     evict: (pod, message, graceSeconds, condition) => workers.evict(pod, { reason: 'Evicted', message }, graceSeconds, condition),
     warn,
-    onPressure: () => void nodes.updateStatus(),
+    onPressure: () => void state.report(),
     // Pods go where images do not.
     async freeImages() {
       await images.free(Number.MAX_SAFE_INTEGER).catch((error: unknown) => {

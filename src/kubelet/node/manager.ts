@@ -34,7 +34,7 @@ export interface NodeManagerDeps {
   /** The node must be made by somebody else. */
   registerNode: boolean;
   facts(): Promise<NodeFacts>;
-  /** Gets to know the Node as it is written. */
+  /** Gets to know the Node as it is written, and has its status reported by this manager. */
   state: NodeState;
   statusUpdateMs?: number;
   statusReportMs?: number;
@@ -56,6 +56,7 @@ export class NodeManager {
 
   constructor(deps: NodeManagerDeps) {
     this.#deps = deps;
+    deps.state.reportBy(() => this.updateStatus());
   }
   /** What events about the node refer to: its uid is its name, as upstream's. */
   get ref(): KubeObject {

@@ -24,6 +24,7 @@ export class NodeState {
   readonly #configured: readonly string[];
   readonly #podIPs = new Map<string, readonly string[]>();
   #node: Node | undefined;
+  #report: () => Promise<void> = () => Promise.resolve();
 
   /** `nodeIPs`: `--node-ip`; `ownIPs`: what the machine itself says its addresses are. */
   constructor({ nodeIPs, ownIPs }: { nodeIPs: readonly string[]; ownIPs: readonly string[] }) {
@@ -56,6 +57,15 @@ export class NodeState {
       this.#watchers.add(look);
     });
   }
+  /** Brings the Node's status up to date with what is known here, at once. */
+  report(): Promise<void> {
+    return this.#report();
+  }
+  /** Says what `report` does: the part that writes the Node's status comes later than those who know something for it. */
+  reportBy(report: () => Promise<void>): void {
+    this.#report = report;
+  }
+
   /** What pods may have of the node together. */
   get allocatable(): Readonly<Record<string, string>> {
     return this.#node?.status?.allocatable ?? {};

@@ -73,8 +73,6 @@ export class SimulatedRuntime implements PodRuntime {
   readonly name = 'simulated';
   readonly simulated = true;
   readonly images = new SimulatedImages();
-  /** The pod as its kubelet knows it now: what it uses may change while it runs. */
-  podNow: (uid: string) => Pod | undefined = () => undefined;
   readonly #clock: Clock;
   readonly #rng: Rng;
   readonly #defaults: SimulationDefaults;
@@ -82,6 +80,8 @@ export class SimulatedRuntime implements PodRuntime {
   readonly #containers = new Map<string, SimulatedContainer>();
   #pools: AddressPool[];
   #onChange: (uid: string | undefined) => void = () => {};
+  /** What a pod uses may change while it runs. */
+  #podNow: (uid: string) => Pod | undefined = () => undefined;
   #cidrs = '';
   #goneCpuNs = 0;
 
@@ -98,8 +98,9 @@ export class SimulatedRuntime implements PodRuntime {
   async health(): Promise<RuntimeHealth> {
     return {};
   }
-  async subscribe(onChange: (uid: string | undefined) => void): Promise<boolean> {
+  async subscribe(onChange: (uid: string | undefined) => void, podNow: (uid: string) => Pod | undefined): Promise<boolean> {
     this.#onChange = onChange;
+    this.#podNow = podNow;
     return true;
   }
   async list(): Promise<PodRecord[]> {
@@ -206,7 +207,7 @@ export class SimulatedRuntime implements PodRuntime {
     const used = new Map<string, ContainerUsage>();
     for (const [id, { record, pod, spec, meter }] of this.#containers) {
       if (record.state !== 'running') continue;
-      used.set(id, usageOf(meter, loadOf(this.podNow(pod) ?? spec.pod, spec.container), now));
+      used.set(id, usageOf(meter, loadOf(this.#podNow(pod) ?? spec.pod, spec.container), now));
     }
     return used;
   }

@@ -16,8 +16,6 @@ export interface AttachmentDeps {
   clock: Clock;
   nodeName: string;
   state: NodeState;
-  /** Brings the Node's status up to date now. */
-  report(): Promise<void>;
 }
 
 export interface Attachment {
@@ -28,9 +26,9 @@ export interface Attachment {
 
 /** Waits until a volume that is in use is attached; rejects with upstream's words when it does not come in time. */
 export async function attachmentOf(deps: AttachmentDeps, { driver, handle, name }: CsiVolume): Promise<Attachment> {
-  const { client, clock, nodeName, state, report } = deps;
+  const { client, clock, nodeName, state } = deps;
   const unique = uniqueName(driver, handle);
-  if (!state.node?.status?.volumesInUse?.includes(unique)) await report();
+  if (!state.node?.status?.volumesInUse?.includes(unique)) await state.report();
   const isThere = await state.untilNode(
     (node) =>
       (node?.status?.volumesInUse ?? []).includes(unique) &&

@@ -43,6 +43,11 @@ beforeEach(async () => {
   api = new FakeApi();
   clock = new ManualClock();
   state = new NodeState({ nodeIPs: [], ownIPs: [] });
+  state.reportBy(() => {
+    const volumesInUse = [...state.volumesInUse];
+    state.learnNode({ metadata: { name: 'node-1', uid: 'n' }, status: { ...state.node?.status, volumesInUse } });
+    return Promise.resolve();
+  });
   calls = [];
   failing = '';
   const answer = (name: string) => (request: Record<string, unknown>) => {
@@ -64,11 +69,6 @@ beforeEach(async () => {
         Promise.resolve({ token: `for ${audience}`, expiresAtMs: Date.UTC(2026, 0), issuedAtMs: 0 }),
     } as never,
     direct: {} as never,
-    report: () => {
-      const volumesInUse = [...state.volumesInUse];
-      state.learnNode({ metadata: { name: 'node-1', uid: 'n' }, status: { ...state.node?.status, volumesInUse } });
-      return Promise.resolve();
-    },
   });
   api.put('csidrivers', { metadata: { name: driver }, spec: { attachRequired: false, podInfoOnMount: true } } as never);
 });

@@ -74,7 +74,7 @@ export class CsiVolumes {
     if (!users?.delete(podUid) || users.size > 0) return;
     this.#users.delete(unique);
     this.#deps.state.volumesInUse.delete(unique);
-    await this.#deps.report();
+    await this.#deps.state.report();
   }
 
   /** Rejects with an Error that says why the volume cannot be had now. */
