@@ -99,7 +99,7 @@ export interface WriteStrategy<T extends KubeObject> {
 }
 
 export interface ScaleMapping<T extends KubeObject> {
-  /** Undefined: a custom resource may lack the number that its definition names. */
+  /** How many replicas the object asks for; undefined where a custom resource lacks the number that its definition names. */
   specReplicas(object: T): number | undefined;
   setSpecReplicas(draft: T, replicas: number): void;
   /** Where the number is kept; absent: spec.replicas. */

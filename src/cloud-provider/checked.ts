@@ -73,7 +73,7 @@ const parts = {
 } satisfies Partial<Record<keyof CloudProvider, Record<string, Check>>>;
 type Part = keyof typeof parts;
 
-/** The same part of a provider, in which an answer of the wrong shape, and an error thrown before there is a promise, become rejections. */
+/** A part of a provider in which an answer of the wrong shape, and an error thrown before there is a promise, become rejections. */
 function checkedPart(part: Part, inner: object): object {
   const checked: Record<string, unknown> = {};
   for (const [method, check] of Object.entries<Check>(parts[part]))

@@ -119,7 +119,7 @@ export interface InstancesV2 {
   instanceExists(node: Node, signal?: AbortSignal): Promise<boolean>;
   /** Whether it is powered off. May throw `notImplemented`: no Node is ever marked as shut down. */
   instanceShutdown(node: Node, signal?: AbortSignal): Promise<boolean>;
-  /** Undefined: not yet known; the Node stays uninitialised and is not asked for again until it changes. */
+  /** What the cloud knows of the instance behind a Node; undefined: not yet known, and the Node stays uninitialised and is not asked for again until it changes. */
   instanceMetadata(node: Node, signal?: AbortSignal): Promise<InstanceMetadata | undefined>;
 }
 

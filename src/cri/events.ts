@@ -48,7 +48,7 @@ export function taskEvent(bytes: Uint8Array): { containerId?: string; processId?
   return { containerId: texts[0], processId: texts[1] };
 }
 
-/** Undefined for the end of a process that is not the container's own (an exec). */
+/** Reads one of containerd's own events; undefined for the end of a process that is not the container's own (an exec). */
 function nativeEvent(message: Record<string, unknown>): ContainerEvent | undefined {
   const value = (message['event'] as { value?: Uint8Array } | null)?.value;
   const { containerId, processId } = value ? taskEvent(value) : {};

@@ -272,7 +272,7 @@ export interface RuntimeService {
 /** The CRI's ImageService. Every call rejects with CriError. */
 export interface ImageService {
   listImages(): Promise<Image[]>;
-  /** Undefined when the image is not there. */
+  /** What the runtime knows of an image; undefined when the image is not there. */
   imageStatus(image: ImageSpec): Promise<Image | undefined>;
   /** What the runtime knows beyond the status; `chainID` names the layers as one. */
   imageInfo(image: ImageSpec): Promise<{ chainID?: string }>;

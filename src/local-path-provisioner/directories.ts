@@ -5,11 +5,11 @@ import { Descriptor, holding, isErrno, openInside, removeTree } from '#host';
 import { quote } from '#utils';
 import type { VolumePlace } from './reconcile/names.ts';
 
-/** Both may be asked again for the same place; a rejection becomes an event, and the call is tried again. */
+/** Makes and removes volumes. Each may be asked again for the same place; a rejection becomes an event, and the call is tried again. */
 export interface Volumes {
-  /** What is there already stays. */
+  /** Makes the directory of a volume; what is in it already stays. */
   make(place: VolumePlace): Promise<void>;
-  /** With all that is in it; nothing there is well, too. */
+  /** Removes the directory with all that is in it, if it is there. */
   remove(place: VolumePlace): Promise<void>;
 }
 
@@ -19,14 +19,14 @@ const volumesOf = (path: string, options: { make?: number }): Promise<Descriptor
     openInside(disk, basename(dirname(path)), { ...options, noLinks: true }),
   );
 
-/** Open to every user, for a container may run as any (as local-path-provisioner makes them); the node's disk around it is root's. */
+/** Directories open to every user, for a container may run as any (as local-path-provisioner makes them); the disk of the node around them is root's. */
 export const directories: Volumes = {
   async make({ node, path }) {
     const opened = volumesOf(path, { make: 0o711 }).catch((error: unknown) => {
       throw isErrno(error, 'ENOENT') ? new Error(`node ${quote(node)} has no disk on this machine`, { cause: error }) : error;
     });
     await holding(opened, (volumes) =>
-      // One that is there may be of a time when its mode was not set yet.
+      // One that is there may be left by a process that ended before it set the mode.
       holding(openInside(volumes, basename(path), { make: 0o777, noLinks: true }), (made) => chmod(made.path, 0o777)),
     );
   },
@@ -39,7 +39,7 @@ export const directories: Volumes = {
   },
 };
 
-/** Of simulated nodes, where no process ever reads or writes. */
+/** Makes nothing: for simulated nodes, where no process ever reads or writes. */
 export const noDirectories: Volumes = {
   make: () => Promise.resolve(),
   remove: () => Promise.resolve(),

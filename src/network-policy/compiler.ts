@@ -45,7 +45,7 @@ export class Compiler {
   constructor(nodeName: string) {
     this.#nodeName = nodeName;
   }
-  /** Undefined: it is gone. */
+  /** Takes in what a pod is now; undefined: it is gone. */
   setPod(key: string, pod: PodFacts | undefined): void {
     const before = this.#pods.get(key);
     if (before === pod || (before && pod && deepEqual(before, pod))) return;

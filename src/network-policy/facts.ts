@@ -114,7 +114,7 @@ export function peerOf({ podSelector, namespaceSelector }: networking.NetworkPol
 function blockOf({ cidr, except }: networking.IPBlock): Range[] {
   const whole = rangeOf(cidr ?? '');
   if (!whole) return [];
-  // Of an exception that cannot be read nothing is known but that it takes something away.
+  // An exception that cannot be read takes away the whole block: what it was to take away is not known.
   const holes = listOf(except).map((text) => rangeOf(text) ?? whole);
   return without(whole, holes);
 }

@@ -63,7 +63,7 @@ export class Groups {
       group.given = undefined;
     }
   }
-  /** The same object as long as the set is the same. */
+  /** All named sets; each is the same object as long as its elements are the same. */
   sets(): [name: string, set: NamedSet][] {
     return [...this.#groups].map(([name, group]) => {
       group.given ??= { type: group.type, elements: new Map([...group.counts.keys()].map((element) => [element, ''])) };

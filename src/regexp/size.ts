@@ -44,7 +44,7 @@ const repeat = /\{(\d{1,9})(,(\d{0,9}))?\}/y;
 /** Nested repetitions copy at most this often: the compiler refuses more. */
 const copiesMax = 1000;
 
-/** What the repetition at `start` copies: `optional` copies take two instructions. `end` is undefined where there is none. */
+/** How often the repetition at `start` copies, and whether copies are optional, which take two instructions each. `end` is undefined where there is none. */
 function readRepeat(pattern: string, start: number): { end?: number; copies: number; isOptional: boolean } {
   repeat.lastIndex = start;
   const found = repeat.exec(pattern);

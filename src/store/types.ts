@@ -157,10 +157,10 @@ export interface EmbeddedStore extends Store {
   rangeAccepted(request: RangeRequest): RangeResponse;
   /** A consistent copy of all live keys, for snapshot, restore and fork. Durable state only. */
   snapshot(): StoreSnapshot;
-  /** The same with its history: all that a reader or watcher can still ask for. */
+  /** The contents with their history: all that a reader or watcher can still ask for. */
   capture(): StoreContents;
   leases(): LeaseStatus[];
-  /** Undefined: there is no such lease. */
+  /** What is known of a lease; undefined when there is no such lease. */
   lease(id: number): LeaseStatus | undefined;
   /** Gives the disk back what is not needed any more, as far as that does not happen by itself. */
   defragment(): Promise<void>;

@@ -42,7 +42,7 @@ export interface FaultInjector {
   rates: Readonly<FaultRates>;
   /** Faults that happened, by kind. */
   readonly counts: Readonly<Record<string, number>>;
-  /** The same transport, with faults. */
+  /** The transport with these faults. */
   wrap(inner: Transport): Transport;
   /** Ends all watches that run through it, as a restart of the server does. */
   dropWatches(): void;

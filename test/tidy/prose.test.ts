@@ -20,18 +20,23 @@ interface DocComment {
   line: number;
   text: string;
   exported: boolean;
+  /** A function or a method follows. */
+  called: boolean;
 }
 
-const docComment = /\/\*\*([\s\S]*?)\*\/\s*\n\s*(export\s+(?:abstract\s+|async\s+)?(?:function|const|class|interface|type)\b)?/g;
+const docComment = /\/\*\*([\s\S]*?)\*\/\s*\n\s*(.*)/g;
+const isExported = /^export\s+(?:abstract\s+|async\s+)?(?:function|const|class|interface|type)\b/;
+const isCalled = /^(?:export\s+)?(?:(?:async|get|static|override|function)\s+)*#?\w+\??(?:<[^(]*>)?\(/;
 
 const docCommentsOf = (text: string): DocComment[] =>
-  [...text.matchAll(docComment)].map(({ 1: inside = '', 2: declaration, index }) => ({
+  [...text.matchAll(docComment)].map(({ 1: inside = '', 2: declaration = '', index }) => ({
     line: text.slice(0, index).split('\n').length,
     text: inside
       .replace(/\n\s*\* ?/g, ' ')
       .replace(/\s+/g, ' ')
       .trim(),
-    exported: declaration !== undefined,
+    exported: isExported.test(declaration),
+    called: isCalled.test(declaration),
   }));
 
 /** Words with which a comment begins that has its subject in the name below it. */
@@ -44,20 +49,25 @@ const onlyPhrase = /^(Of|Between|As|By|Only|Until|With|After) /;
 const noneAsNoun = /\b(that|what|which|who|it) (is|are|was|were) none\b/;
 /** "Undefined: there is none.": a reader learns what happens at the edge, and not what the thing is. */
 const onlyEdge = /^(Undefined|Absent)\b/;
+/** "Those that exist." above a method: a reader has to guess which things. */
+const onlyPronoun = /^(The same|Those|These)\b/;
 const wordsMin = 3;
+const atTheEdge = 'says what happens at the edge, and not what the thing is';
 const noSubject = 'has no subject, or one that stands elsewhere';
 
 /** What is wrong with a doc comment; undefined: nothing that a rule can tell. */
-function proseProblem({ text, exported }: DocComment): string | undefined {
+function proseProblem({ text, exported, called }: DocComment): string | undefined {
   const [first = ''] = text.split(/[.;:] /);
   if (text.includes('@')) return undefined;
   if (!/[.!?)»`]$/.test(text) && !/https:\/\/\S+$/.test(text)) return 'does not end as a sentence does';
   if (noneAsNoun.test(text)) return 'says "none" for what has a name';
   if (onlyGenitive.test(text) && !first.includes(',')) return noSubject;
+  if (called && onlyEdge.test(text)) return atTheEdge;
+  if (called && onlyPronoun.test(text)) return noSubject;
   if (!exported) return undefined;
   if (text.split(' ').length < wordsMin) return 'says nothing that its name does not say';
   if (/^[a-z]/.test(text) && !/^[a-z]+(?:[A-Z./-]|'s )/.test(text)) return 'begins with a small letter';
-  if (onlyEdge.test(text)) return 'says what happens at the edge, and not what the thing is';
+  if (onlyEdge.test(text)) return atTheEdge;
   if (subjectElsewhere.test(text) || (onlyPhrase.test(text) && !first.includes(','))) return noSubject;
   return undefined;
 }
@@ -116,6 +126,13 @@ describe('doc comments', () => {
     expect(problemsIn('/** Undefined: it is gone. */\nexport function f() {}')).toEqual([
       'says what happens at the edge, and not what the thing is',
     ]);
+    expect(problemsIn('interface F {\n  /** Undefined: it is gone. */\n  find(name: string): F | undefined;\n}')).toEqual([
+      'says what happens at the edge, and not what the thing is',
+    ]);
+    expect(problemsIn('class F {\n  /** Those that exist. */\n  async #all<T>(of: T): Promise<T[]> {\n')).toEqual([
+      'has no subject, or one that stands elsewhere',
+    ]);
+    expect(problemsIn('interface F {\n  /** Undefined: it is gone. */\n  pod: Pod | undefined;\n}')).toEqual([undefined]);
     expect(problemsIn('/** A thing */\nconst f = 1;')).toEqual(['does not end as a sentence does']);
     expect(problemsIn('/**\n * A thing that stands\n * on two lines.\n */\nexport class F {}')).toEqual([undefined]);
   });

@@ -44,7 +44,7 @@ export const leftoversOf = ({ account }: TestServer): string[] => [
 ];
 
 const ranges: Service['spec'] = { loadBalancerSourceRanges: ['198.51.100.0/24', '203.0.113.0/24'] };
-/** The same provider, for which each Service names who may come: its load balancer has one piece more. */
+/** The provider as given, for which each Service names who may come: its load balancer has one piece more. */
 function withRanges(cloud: CloudProvider): CloudProvider {
   const inner = cloud.loadBalancer;
   if (!inner) return cloud;

@@ -26,7 +26,7 @@ const integer = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[
 
 const shortInteger = /^(?:0|-?[1-9][0-9]{0,14})$/;
 
-/** Too many digits are just too many: what they make up is never computed. */
+/** A number with more decimal digits than this is out of range, and is not computed. */
 const decimalDigitsMax = 20;
 const wholeOf = (decimal: string): bigint => (decimal.length > decimalDigitsMax ? 2n ** 64n : BigInt(decimal));
 

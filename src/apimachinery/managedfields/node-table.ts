@@ -102,7 +102,7 @@ export class NodeBuilder {
     this.add(element, child);
   }
 
-  /** Undefined: there is nothing in it. */
+  /** The set as a tree; undefined when the set is empty. */
   node(): FieldNode | undefined {
     if (this.#added === 0) return this.#member ? leaf : undefined;
     if (this.#own === undefined) return this.#step.node;

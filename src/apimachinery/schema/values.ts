@@ -13,7 +13,7 @@ export interface ValueCoder {
   read: Read;
   /** A fresh zero value as the encoder writes it. */
   zero(): unknown;
-  /** Absent for structs and special types: omitempty never drops them. */
+  /** Whether omitempty drops the value. Structs and special types do not have this: they are never dropped. */
   isEmpty?(value: unknown): boolean;
 }
 

@@ -84,7 +84,7 @@ export class MemoryReply implements Reply {
   }
 }
 
-/** The same stream; `onEnd` is called when it is over, whoever has ended it. */
+/** The stream as it is, with `onEnd` called when it is over, whoever has ended it. */
 const withEnd = (stream: WatchStream<KubeObject>, onEnd: () => void): WatchStream<KubeObject> => ({
   subscribe(handler, end) {
     stream.subscribe(handler, (error) => {

@@ -28,7 +28,7 @@ import { serveRaw } from './raw.ts';
 export interface MemoryWay {
   context: AnswerContext;
   serve: Next;
-  /** Undefined when a call may go on at once: calls made in bulk are let in a few per turn of the event loop. */
+  /** Waits until a call may go on; undefined when it may at once. Calls made in bulk are let in a few per turn of the event loop. */
   turn(): Promise<void> | undefined;
 }
 

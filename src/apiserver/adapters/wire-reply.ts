@@ -244,6 +244,6 @@ export class WireReply implements Reply, Answer {
   }
 }
 
-/** The same memory, not a copy: documents are large, and many may be on their way to clients that do not read. */
+/** The body as a Buffer over its own memory, not a copy: documents are large, and many may be on their way to clients that do not read. */
 const bufferOf = (body: Uint8Array | string): Buffer =>
   typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);

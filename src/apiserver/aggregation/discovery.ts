@@ -35,7 +35,7 @@ export class RemoteDiscovery {
     this.#deps = deps;
   }
 
-  /** Undefined: no other API server serves it. */
+  /** Who serves the group version; undefined where no other API server does. */
   version(group: string, version: string): RemoteVersion | undefined {
     const { remotes } = this.#deps;
     const remote = remotes.of(group, version);

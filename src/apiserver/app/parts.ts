@@ -169,7 +169,7 @@ function kubernetesServiceOf(
 const resolverOf = (options: KubeApiServerOptions, { rng, port }: PartsDeps, cluster: ReadOnlyCluster): ServiceResolver =>
   withLoopback(options.aggregatorRouting ? byEndpoint(cluster, rng) : byClusterIp(cluster), () => hostPort('127.0.0.1', port()));
 
-/** Absent: nobody is to be asked. */
+/** What asks the servers of `--decisions-from`; empty where nobody is to be asked. */
 function decisionsOf(
   { decisionsFrom: sources = [], proxyClient, clientCa, advertisePort }: KubeApiServerOptions,
   { port }: PartsDeps,

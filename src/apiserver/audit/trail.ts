@@ -14,7 +14,7 @@ import type { AuditSink } from './sink.ts';
 type Asked = Omit<Attributes, 'user'> & { user: Attributes['user'] | undefined };
 
 export interface AuditTrail {
-  /** Undefined: the request is not recorded. */
+  /** Begins the record of a request; undefined for one that is not recorded. */
   begin(request: RequestData, asked: Asked): AuditRecord | undefined;
   /** Writes the event of a stage. False: it is not stored, and the request must not go on. A promise: wait for it. */
   reach(record: AuditRecord, stage: Stage, nowMs: number): boolean | Promise<boolean>;

@@ -40,7 +40,7 @@ export interface Body {
   patch(custom: boolean): Promise<Patch>;
   /** Throws 415 for a patch of a media type that no resource takes. */
   checkPatchType(): void;
-  /** Undefined: none were sent. */
+  /** The options in the body of a DELETE; undefined when none were sent. */
   deleteOptions(schema: SchemaTable, custom: boolean): Promise<(DeleteOptions & Record<string, unknown>) | undefined>;
   /** What a client over a connection would send; absent where the bytes are at hand. */
   asSent?(): { type: string; value: unknown } | undefined;

@@ -19,14 +19,14 @@ export interface Seats {
 
 /** Lets requests of one flow begin as fast as its share of the thread allows. */
 export interface Pacing {
-  /** Undefined: at once. Throws 429 when too many wait; rejects when the request is over before its turn. Each that entered leaves. */
+  /** Waits for a seat; undefined when there is one at once. Throws 429 when too many wait; rejects when the request is over before its turn. Each that entered leaves. */
   enter(flow: string, request: Pick<Request, 'cancellation'>): Promise<void> | undefined;
   leave(flow: string): void;
 }
 
 /** The other API servers behind this one. */
 export interface RemoteServers {
-  /** Undefined: the request is served here. */
+  /** Hands the request on to the server of its resource; undefined when that is this one. */
   serve(request: Incoming): Promise<Outcome> | undefined;
 }
 

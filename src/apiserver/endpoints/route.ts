@@ -40,7 +40,7 @@ export interface NamedPaths {
   clock: Clock;
   /** The text of a debug endpoint that `/` does not list; undefined where no endpoint has that path. */
   debug?(path: string, query: string): string | undefined;
-  /** Absent: there is no `/debug/decisions`. */
+  /** Answers `/debug/decisions`. Absent: there is no such path. */
   decisions?(query: string, user: UserInfo, signal: AbortSignal): Promise<object>;
 }
 

@@ -57,7 +57,7 @@ export class CacheEvent {
     return frame;
   }
 
-  /** The same change in another version; it cools down together with this one. */
+  /** This change as another version shows it; the two cool down together. */
   shownAs(current: StoredObject | undefined, previous: StoredObject | undefined): CacheEvent {
     const view = new CacheEvent(this.revision, current, previous, this.atMs);
     view.#hot = this.#hot;

@@ -112,14 +112,14 @@ export class StoreFeed {
     return this.#revision;
   }
 
-  /** Undefined when the revision is there. Rejects with upstream's "Too large resource version" when it does not come in time. */
+  /** Waits for a revision; undefined when it is there. Rejects with upstream's "Too large resource version" when it does not come in time. */
   waitFor(revision: number): Promise<void> | undefined {
     if (this.#revision >= revision) return undefined;
     this.#watch?.progress();
     return this.written(revision);
   }
 
-  /** The same for the revision of a write to the registry: its event comes without asking. */
+  /** Waits, as `waitFor`, for the revision of a write to the registry, whose event comes without asking. */
   written(revision: number, timeoutMs = freshnessWaitMs): Promise<void> | undefined {
     if (this.#revision >= revision) return undefined;
     return new Promise((resolve, reject) => {

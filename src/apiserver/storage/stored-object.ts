@@ -91,13 +91,13 @@ export class StoredObject {
     return line.subarray(0, line.length - 1);
   }
 
-  /** The same bytes with a newline behind them, as answers end. */
+  /** The object's bytes with a newline behind them, as answers end. */
   get line(): Buffer {
     this.#line ??= this.#stored ? spliceVersion(this.#stored, this.#offset, this.revision) : encodeServed(this.object);
     return this.#line;
   }
 
-  /** The same bytes as they stand in a list: `{` and these. */
+  /** The object's bytes as they stand in a list, without the `{` before them. */
   get itemBytes(): Buffer {
     const { line } = this;
     if (this.#item === 0) this.#item = itemOffset(line);
@@ -119,7 +119,7 @@ export class StoredObject {
     return this.#stored ? splicedText(this.#stored, this.#offset, this.revision) : (this.#line as Buffer).toString();
   }
 
-  /** The same object at another revision, as watch events of deletions carry it. */
+  /** This object with another revision, as watch events of deletions carry it. */
   at(revision: number): StoredObject {
     const { metadata, ...rest } = this.object;
     const object = { ...rest, metadata: { ...metadata, resourceVersion: String(revision) } } as UnknownObject;

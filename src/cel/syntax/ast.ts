@@ -48,7 +48,7 @@ export type Literal =
   | { type: 'bool'; value: boolean }
   | { type: 'null'; value: null };
 
-/** The place of a problem with the whole. */
+/** The offset of a problem that is with the whole expression, at no place of it. */
 export const nowhere = -2;
 
 /** One problem with an expression, at an offset in code points (-1: before it; `nowhere`). */

@@ -16,7 +16,7 @@ const quotedIdentifier = /`([a-zA-Z0-9_.\-/ ]+)`/y;
 const blank = /(?:[ \t\r\n\f]+|\/\/[^\n]*)+/y;
 const stringStart = /([rR]?[bB]?|[bB][rR])('''|"""|'|")/y;
 const int64 = 2n ** 63n;
-/** Longer numbers are out of range, whatever they are. */
+/** A number with more digits than this is out of range, and is not computed. */
 const digitsMax = 1000;
 
 /** Splits a text into tokens; what cannot be read is reported and left out. */
@@ -153,7 +153,7 @@ function stringToken(source: string, at: number): Read | undefined {
     if (end >= source.length || (quote.length === 1 && (source[end] === '\n' || source[end] === '\r'))) return undefined;
     const escape = !isRaw && source[end] === '\\' ? escapeAt(source, end) : undefined;
     if (escape?.exists === false) {
-      // What begins as a string is less then: a name before a string, an empty string before another.
+      // A text with a wrong escape is a shorter token: `b'\q'` begins with the name b, and `"""\q"""` with an empty string.
       const isEmpty = prefix === '' && quote.length > 1;
       return isEmpty ? { kind: 'literal', text: '', length: 2, literal: { type: 'string', value: '' } } : undefined;
     }
@@ -186,7 +186,7 @@ const simpleEscapes: Record<string, string> = {
 };
 const codeEscape = /^(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))/;
 
-/** Undefined: an escape that does not exist. Of bytes: the bytes. */
+/** What the inside of a literal stands for: text, or bytes where it `isBytes`; undefined where it has an escape that does not exist. */
 function unescape(body: string, isBytes: boolean): string | Uint8Array | undefined {
   if (!body.includes('\\')) return body;
   const parts: (string | number)[] = [];

@@ -21,7 +21,7 @@ export class DeniedError extends Error {
 const requests = { group: 'certificates.k8s.io', version: 'v1', resource: 'certificatesigningrequests' };
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** Rejects when it was denied, when the signer will not sign it, and when `signal` is aborted first. */
+/** Makes a key and asks for its certificate. Rejects when the request was denied, when its signer will not sign it, and when `signal` is aborted first. */
 export async function requestCertificate(
   client: KubeClient,
   wish: CertificateWish,
@@ -68,7 +68,7 @@ async function issued(resource: ResourceClient<Csr>, name: string, signal: Abort
   }
 }
 
-/** Undefined: the watch ended before there was one. */
+/** Waits for the certificate on a watch; undefined when the watch ended before there was one. */
 function firstOutcome(stream: WatchStream<Csr>, signal: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const aborted = (): void => finish(() => reject(signal.reason as Error));

@@ -69,7 +69,7 @@ export interface VendorEmulation extends AnsweringApi {
   setBalancers(made: ReadonlyMap<string, MadeBalancer>): void;
   /** Throws `Refusal` for what the local cloud cannot do: then the change is taken back, and this is its answer. */
   balancers(): EmulatedBalancer[];
-  /** Absent: the vendor has no routes. */
+  /** The routes that the vendor has now. Absent: it has none at all. */
   routes?(): EmulatedRoute[];
   /** Public addresses that it holds, of those that it was given. Absent: its load balancers get theirs from the local cloud when they are made. */
   addresses?(): string[];

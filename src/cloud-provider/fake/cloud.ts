@@ -105,7 +105,7 @@ export class FakeCloud {
     if (instance) this.instances.delete(instance.id);
     for (const route of this.routes.values()) if (route.targetNode === name) route.blackhole = true;
   }
-  /** Those of a cluster with this name; more than one only without `uniqueNames`. */
+  /** The load balancers of a cluster with this name; there is more than one only without `uniqueNames`. */
   balancersNamed(cluster: string, name: string): FakeBalancer[] {
     return [...this.balancers.values()].filter((one) => one.name === name && one.cluster === cluster);
   }

@@ -16,7 +16,7 @@ export interface PatchOptions {
 
 export interface ClusterWriter {
   connect(client: CloudClient): void;
-  /** Undefined before `connect`. */
+  /** The client of the cluster; undefined before `connect`. */
   client(): CloudClient | undefined;
   /** Changes a Service. Rejects when the cluster refuses. */
   patchService(service: WrittenObject, body: unknown, options?: PatchOptions): Promise<void>;

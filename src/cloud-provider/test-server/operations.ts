@@ -75,7 +75,7 @@ export class Operations {
     for (const entry of due.sort((a, b) => a.operation.endsMs - b.operation.endsMs)) this.#end(entry);
     for (const { operation } of this.#open) if (operation.startedMs < nowMs) operation.state = 'running';
   }
-  /** Those of another life, all of them over. */
+  /** Takes up the operations of an earlier life, all of them over. */
   restore(operations: readonly Operation[]): void {
     const over = { work() {}, failure: undefined };
     for (const operation of operations) this.#entries.set(operation.id, { operation, ...over });
@@ -93,7 +93,7 @@ export class Operations {
     this.settle();
     return [...this.#open].find(({ operation }) => operation.target === target)?.operation;
   }
-  /** Those that have been over for the longest time. */
+  /** Forgets the operations that have been over for the longest time. */
   #forget(): void {
     for (const [id, entry] of this.#entries) {
       if (this.#entries.size <= operationsMax) return;

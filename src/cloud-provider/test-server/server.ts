@@ -49,7 +49,7 @@ export interface Door {
   close(): Promise<void>;
 }
 
-/** Undefined for a target or a Host header that make no URL. */
+/** The URL that was asked for; undefined for a target or a Host header that make no URL. */
 function urlOf({ url = '/', headers }: IncomingMessage): URL | undefined {
   const asked = `http://${headers.host ?? 'localhost'}${url}`;
   return URL.canParse(asked) ? new URL(asked) : undefined;
@@ -181,7 +181,7 @@ class Exchanges {
       leave();
     }
   }
-  /** Undefined: the connection breaks. */
+  /** What is answered; undefined where nobody hears an answer any more, or the connection was broken off. */
   async #answer(request: VendorRequest, response: ServerResponse): Promise<VendorAnswer | undefined> {
     try {
       const fault = this.faults.take(request);

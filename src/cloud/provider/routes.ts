@@ -13,7 +13,7 @@ interface RouteName {
   hint: string;
   cidr: string;
 }
-/** None of the parts can contain a blank. */
+/** The name that the cloud's route is given; none of its parts can contain a blank. */
 const nameOf = ({ clusterId, node, hint, cidr }: RouteName): string => `kubernetes ${clusterId} ${node} ${hint} ${cidr}`;
 function parseName(name: string): RouteName | undefined {
   const [scheme, clusterId = '', node = '', hint = '', cidr = ''] = name.split(' ');

@@ -8,7 +8,7 @@ import { saveEtcdSnapshot } from './etcd-snapshot.ts';
 import { ownFolder } from './own-folder.ts';
 import { etcdDataDir } from './places.ts';
 
-/** Undefined for what is no configuration: the next start writes a new one. */
+/** Reads the configuration; undefined where the text is not one: the next start writes a new one. */
 function parsed(text = ''): Omit<ControlPlaneConfig, 'etcdData'> | undefined {
   try {
     const { etcdData: _, ...config } = JSON.parse(text) as ControlPlaneConfig;

@@ -5,7 +5,7 @@ import { makeOnDisk, readOnDisk, writeOnDisk } from '../nodes/disk.ts';
 import type { ControlPlaneConfig } from './config.ts';
 
 export interface OwnFolder {
-  /** Undefined for what is not there, or is no file. */
+  /** The text of a file; undefined where nothing is there, or something else than a file. */
   read(path: string): Promise<string | undefined>;
   /** Makes the folder of the file where it is missing. Rejects with a sentence where a link leads to it. */
   write(path: string, content: string, mode: number): Promise<void>;

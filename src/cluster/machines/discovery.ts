@@ -55,7 +55,7 @@ async function readInfo(endpoint: string, tls: ClientTls, signal: AbortSignal | 
   }
 }
 
-/** Undefined while the token has not signed it. */
+/** Asks the endpoint once for the cluster's information; undefined while that has no signature of the token. */
 async function tryOnce({ endpoint, token, hashes }: Discovery, { signal }: Deps): Promise<Discovered | undefined> {
   const content = signedContent(await readInfo(endpoint, { insecureSkipVerify: true }, signal), token);
   if (content === undefined) return undefined;

@@ -14,7 +14,7 @@ export interface CertificateFolder {
   /** Whether others may have put files there, which then count as absent when they are not what is kept there. */
   shared: boolean;
   names(): Promise<string[]>;
-  /** Undefined: there is no such file. */
+  /** The text of a file; undefined where there is no such file. */
   read(file: string): Promise<string | undefined>;
   write(file: string, content: string, mode: number): Promise<void>;
   /** Whether the certificate of somebody of this name is kept there. */

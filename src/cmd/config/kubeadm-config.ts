@@ -45,7 +45,7 @@ class Section {
     this.#read.add(name);
     return this.#fields[name];
   }
-  /** Undefined where it is empty. */
+  /** The text of a field; undefined where it is empty. */
   text(name: string): string | undefined {
     const value = this.raw(name);
     if (isEmpty(value)) return undefined;

@@ -57,7 +57,7 @@ export interface HistogramOptions extends MetricOptions {
 }
 
 export interface Metrics {
-  /** The same family again for the same name: a family belongs to its registry, not to the caller. */
+  /** Makes a family of counters, or gives the one of that name: a family belongs to its registry, not to the caller. */
   counter(options: CounterOptions): Counter;
   gauge(options: GaugeOptions): Gauge;
   histogram(options: HistogramOptions): Histogram;

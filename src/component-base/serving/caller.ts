@@ -72,7 +72,7 @@ export class CertificateCallers {
     this.#clientRoots = clientCa === undefined ? [] : parseCertificates(clientCa);
     this.#proxyRoots = requestHeader === undefined ? [] : parseCertificates(requestHeader.ca);
   }
-  /** Undefined where the certificate does not identify a user, or there is no certificate. Throws an Error for one that is not to be trusted. */
+  /** The user that a certificate identifies; undefined where it identifies nobody, or there is none. Throws an Error for one that is not to be trusted. */
   identify({ headers, certificate }: CallerRequest): User | undefined {
     if (certificate === undefined) return undefined;
     const proxied = this.#proxied(headers, certificate);

@@ -174,7 +174,7 @@ const claims: Evaluator = {
 };
 
 const perClass = '.deviceclass.resource.k8s.io/devices';
-/** What "all devices" counts as (resource.k8s.io AllocationResultsMaxSize). */
+/** The number of devices that a request for all of a class counts as (resource.k8s.io AllocationResultsMaxSize). */
 const allDevices = 32;
 
 type DeviceAsk = { deviceClassName: string; allocationMode?: string; count?: number };

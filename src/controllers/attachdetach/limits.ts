@@ -8,5 +8,5 @@ export const driverTimeoutMs = 120_000;
 /** Wait after the first failed attempt; doubled with each. */
 export const retryBaseMs = 500;
 export const retryMaxMs = 122_000;
-/** An attempt looks at its attachment that long after it began. */
+/** An attempt looks at its attachment this long after it began. */
 export const firstLookMs = 500;

@@ -130,7 +130,7 @@ interface Pair {
   old: Pod | undefined;
 }
 
-/** Undefined: more than one of a kind, which `managePods` sorts out. */
+/** The new and the old pod of a node; undefined where there is more than one of either, which `managePods` sorts out. */
 function pairOf(state: DaemonState, site: Site): Pair | undefined {
   const present = site.pods.filter((pod) => !isLeaving(pod));
   const fresh = present.filter((pod) => isUpdated(pod, state.set, state.hash));

@@ -38,7 +38,7 @@ export class Descriptor {
   get path(): string {
     return `/proc/self/fd/${this.#handle.fd}`;
   }
-  /** The same for other programs. */
+  /** A path to the open file that also other programs can use, while this process has it open. */
   get foreignPath(): string {
     return `/proc/${process.pid}/fd/${this.#handle.fd}`;
   }

@@ -43,7 +43,7 @@ export class Registrations {
   constructor(deps: RegistrationsDeps) {
     this.#deps = deps;
   }
-  /** Looks whenever something changes in the directory, and now and then for those that were not ready. */
+  /** Looks now, whenever something changes in the directory, and now and then for plugins that were not ready. */
   async start(): Promise<void> {
     await ensureDir(this.#deps.directory, 0o750);
     this.#watcher = watch(this.#deps.directory, { persistent: false }, () => this.look());
@@ -56,7 +56,7 @@ export class Registrations {
     this.#watcher?.close();
     this.#timer?.cancel();
   }
-  /** One look after the other. */
+  /** Looks at the directory, once the look before this one is over. */
   look(): void {
     this.#turn = this.#turn.then(() => this.#look()).catch(() => {});
   }

@@ -59,7 +59,7 @@ function percentOf(text: string): number {
   return value;
 }
 
-/** Undefined for a threshold that is never or always met: it counts for nothing. */
+/** Reads a threshold; undefined for one that is never or always met, which counts for nothing. */
 function thresholdOf(signal: string, value: string): Threshold | undefined {
   knownSignal(signal);
   if (!value.endsWith('%')) {

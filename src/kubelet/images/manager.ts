@@ -59,7 +59,7 @@ export class ImageManager {
       this.#deps.events.container(pod, container, type, reason, message),
     );
   }
-  /** The same for the image of a volume. */
+  /** Has the image of a volume on the node, as `ensure` has that of a container. */
   ensureVolume(pod: Pod, { reference = '', pullPolicy }: ImageVolumeSource): Promise<ImageInfo> {
     return this.#ensure(pod, reference, pullPolicy, (type, reason, message) => this.#deps.events.pod(pod, type, reason, message));
   }

@@ -29,7 +29,7 @@ async function listFiles(root: string, under = ''): Promise<string[]> {
   return lists.flat();
 }
 
-/** These volumes are for reading only, also for the group they belong to. */
+/** The mode of a file: these volumes are for reading only, also for the group that they belong to. */
 const fileMode = (mode: number, gid: number | undefined): number =>
   gid === undefined ? mode : groupMode(mode, { readOnly: true, directory: false });
 

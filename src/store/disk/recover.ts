@@ -136,7 +136,7 @@ class LogReader {
     return segments;
   }
 
-  /** Undefined: it was prepared, but never belonged to the log. */
+  /** Reads a segment; undefined for one that was prepared, but never belonged to the log. */
   async #segment(number: number, end: number | undefined): Promise<ReadSegment | 'damaged' | undefined> {
     const file = segmentName(number);
     const bytes = await this.#disk.read(file).catch((error: unknown) => error as Error);

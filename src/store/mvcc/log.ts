@@ -30,7 +30,7 @@ export interface RevisionLog {
    * none of them counts: they are not there when the log is read again, unless the process ends before the log has taken anything else.
    */
   append(entries: readonly LogEntry[]): Promise<number>;
-  /** These changes are not reachable any more. */
+  /** Learns of changes that nobody can reach any more. */
   forget(dead: readonly Change[]): void;
   usage(): Omit<StoreUsage, 'keys'>;
   /** Gives back at once what is not needed any more. */

@@ -17,7 +17,7 @@ export interface KnownNodes {
 }
 
 export interface InstanceFinder {
-  /** Undefined: AWS knows no such instance. */
+  /** The instance with this ID; undefined where AWS knows no such instance. */
   byId(id: string): Promise<Instance | undefined>;
   /** Throws when several instances have this name. */
   byNodeName(name: string): Promise<Instance | undefined>;

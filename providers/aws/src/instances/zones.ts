@@ -5,7 +5,7 @@ import { type AvailabilityZone, DescribeAvailabilityZonesCommand } from '@aws-sd
 import type { Api } from '../clients.ts';
 
 export interface ZoneDetails {
-  /** Undefined: AWS does not know it. */
+  /** The zone of this name; undefined where AWS does not know it. */
   of(zone: string): Promise<AvailabilityZone | undefined>;
 }
 

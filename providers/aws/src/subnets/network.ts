@@ -14,7 +14,7 @@ import { hasCode } from '../errors.ts';
 import { pagesMax, subnetsTtlMs } from '../limits.ts';
 
 export interface Network {
-  /** Those that pass all filters. */
+  /** The subnets that pass all filters. */
   subnets(filters: readonly Filter[], signal?: AbortSignal): Promise<readonly Subnet[]>;
   /** All of the VPC. */
   routeTables(signal?: AbortSignal): Promise<readonly RouteTable[]>;

@@ -140,7 +140,7 @@ export class Backends {
       });
     return found;
   }
-  /** Undefined: its machine is gone, or it never was one of this cloud. */
+  /** The backend of a Node; undefined where its machine is gone, or never was one of this cloud. */
   async #ofNode(node: Node, signal?: AbortSignal): Promise<Backend | undefined> {
     const { finder, inventory } = this.#cloud;
     const { providerID } = node.spec ?? {};

@@ -57,7 +57,7 @@ function changedInterface(card: NetworkInterface, poolId: string, family: Family
 }
 
 type Cards = VirtualMachineScaleSetNetworkConfiguration[];
-/** Undefined: nothing changes. */
+/** The cards of a machine with the change made; undefined where nothing changes. */
 function changedCards(cards: Cards = [], poolId: string, family: Family, change: Change): Cards | undefined {
   const primary = cards.length === 1 ? cards[0] : cards.find((card) => card.primary);
   let isChanged = false;

@@ -66,7 +66,7 @@ function probeProtocol(notes: AnnotationReader, { port, appProtocol }: ServicePo
   return asked(portAnnotation(port, ofPort.probeProtocol)) ?? ofApplication ?? ofAll ?? 'Tcp';
 }
 
-/** Undefined: the port is asked for by the probe of the whole Service, or cannot be asked at all. */
+/** The probe of a port alone; undefined where the probe of the whole Service asks for it, or it cannot be asked at all. */
 function probeOfPort(plan: Plan, port: ServicePort, name: string, whole: Probe | undefined): Probe | undefined {
   const notes = annotationsOf(plan.service);
   if (whole?.name === sharedProbeName || (port.protocol ?? 'TCP') !== 'TCP') return undefined;
@@ -122,7 +122,7 @@ function ruleFor(
   };
 }
 
-/** Undefined is a value: it takes away the probe that the rule has had. */
+/** The probe as a rule names it. Undefined is a value: it takes away the probe that the rule has had. */
 const reference = ({ balancerId }: RulesPlace, probe: Probe | undefined): Pick<LoadBalancingRule, 'probe'> => ({
   probe: probe && { id: `${balancerId}/probes/${probe.name}` },
 });

@@ -30,7 +30,7 @@ export const destinationsOf = ({ destinationAddressPrefix, destinationAddressPre
   listed(destinationAddressPrefix, destinationAddressPrefixes);
 const sourcesOf = ({ sourceAddressPrefix, sourceAddressPrefixes }: SecurityRule): string[] =>
   listed(sourceAddressPrefix, sourceAddressPrefixes);
-/** Undefined: ranges, which the provider does not write. */
+/** The ports of a rule; undefined where it has ranges, which the provider does not write. */
 function portsOf({ destinationPortRange, destinationPortRanges }: SecurityRule): number[] | undefined {
   const all = listed(destinationPortRange, destinationPortRanges).map(Number);
   return all.every(Number.isInteger) ? all : undefined;

@@ -130,7 +130,7 @@ export class Account {
     if (this.tokensOutlive) return;
     for (const [token, { body }] of this.#answers) if (JSON.stringify(body).includes(`"${id}"`)) this.#answers.delete(token);
   }
-  /** The same answer to the same request under the same token. */
+  /** Does the work once for each token: a request that comes again under its token has the answer of the first. */
   once(request: VendorRequest, work: () => unknown): unknown {
     const token = request.url.searchParams.get('clientToken');
     if (!token) return work();

@@ -9,14 +9,14 @@ import { instancesTtlMs } from '../limits.ts';
 import { instanceOf } from '../names.ts';
 
 export interface Finder {
-  /** Undefined: there is none. Throws for a Node of another cloud. */
+  /** The instance behind a Node, or undefined. Throws for a Node of another cloud. */
   ofNode(node: Node, signal?: AbortSignal): Promise<Instance | undefined>;
-  /** The same, as it is now: a Node may be deleted for what this says. */
+  /** The instance behind a Node as it is now: a Node may be deleted for what this says. */
   asItIs(node: Node, signal?: AbortSignal): Promise<Instance | undefined>;
   all(signal?: AbortSignal): Promise<readonly Instance[]>;
   /** The VPC of the cluster. */
   vpcId(signal?: AbortSignal): Promise<string>;
-  /** Somebody met an instance that does not exist any more, or one that is not in the list. */
+  /** Forgets the list: somebody met an instance that does not exist any more, or one that is not in it. */
   forget(): void;
 }
 
@@ -51,7 +51,7 @@ export function createFinder({ client, clock, vpcId: givenVpc, masterId }: Finde
   });
   const listed = (signal?: AbortSignal): Promise<readonly Instance[]> => lists.get('', signal);
 
-  /** By host name, else by name, else by the address that Nodes of CCE are called after. */
+  /** The instance that a Node is called after: by its host name, else its name, else its address, as Nodes of CCE are. */
   function named(all: readonly Instance[], name: string): Instance | undefined {
     for (const of of [(one: Instance) => one.hostname, (one: Instance) => one.name, (one: Instance) => one.internalIp]) {
       const found = all.filter((one) => of(one) === name);

@@ -32,7 +32,7 @@ import type {
 
 /** Every call rejects with an error of the kit that begins with its name. */
 export interface DigitalOceanApi {
-  /** Undefined: there is none. */
+  /** The droplet with this ID, or undefined. */
   droplet(id: number, signal?: AbortSignal): Promise<Droplet | undefined>;
   /** All, or those of exactly this name. */
   droplets(name?: string, signal?: AbortSignal): Promise<Droplet[]>;

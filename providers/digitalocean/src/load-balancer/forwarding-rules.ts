@@ -29,7 +29,7 @@ function defaultProtocol(service: Service): string {
   return protocol;
 }
 
-/** An unusable value counts as false, as upstream has it. */
+/** Whether TLS is passed through to the pods. An unusable value counts as false, as upstream has it. */
 export function passesTlsThrough(service: Service): boolean {
   try {
     return booleanOf(service, annotations.tlsPassthrough) ?? false;

@@ -45,7 +45,7 @@ export class Projects {
   get(path: string): Resource | undefined {
     return this.resources.get(path);
   }
-  /** Throws for a link to nothing. */
+  /** The resource behind a link. Throws where there is none. */
   mustGet(link: unknown, project: string): Resource {
     const path = pathIn(link, project);
     const found = this.get(path);
@@ -128,7 +128,7 @@ export class Projects {
     const instance = this.instanceNamed(name);
     if (instance) this.resources.set(pathIn(instance.selfLink, ''), { ...instance, status });
   }
-  /** Terminates it. It leaves its instance groups; target pools and routes keep what leads to it. */
+  /** Removes an instance. It leaves its instance groups; target pools and routes keep what leads to it. */
   removeInstance(name: string): void {
     const instance = this.instanceNamed(name);
     if (!instance) return;

@@ -14,7 +14,7 @@ export interface FoundInstance {
   instance: Instance;
 }
 export interface InstanceFinder {
-  /** Undefined: there is none. */
+  /** The instance behind a Node, or undefined. */
   ofNode(node: Node, signal?: AbortSignal): Promise<FoundInstance | undefined>;
   /** Rejects with `instanceNotFound`. */
   named(name: string, signal?: AbortSignal): Promise<FoundInstance>;

@@ -15,7 +15,7 @@ export interface Host {
   tags: readonly string[];
 }
 export interface Hosts {
-  /** Those that exist. Rejects when there are Nodes and none of their instances exists: traffic does not go nowhere by mistake. */
+  /** The hosts of the Nodes whose instances exist. Rejects when there are Nodes and none of them has one: traffic does not go nowhere by mistake. */
   ofNodes(nodes: readonly Node[], signal?: AbortSignal): Promise<Host[]>;
   /** Somebody met an instance that does not exist any more. */
   forget(): void;

@@ -142,7 +142,7 @@ export class Configs {
       status: 'unknown',
     });
   }
-  /** Those with an ID stay; all others go. */
+  /** Replaces the nodes of a config: the ones that are given with their ID stay, all others go. */
   setNodes(config: StoredConfig, bodies: readonly Body[]): void {
     const kept = new Set(bodies.map(({ id }) => id));
     for (const { id } of this.nodesOf(config.id)) if (!kept.has(id)) this.#account.delete('node', id);

@@ -8,9 +8,9 @@ import type { Linode } from '../api/types.ts';
 import { linodeIdOf } from '../names.ts';
 
 export interface Finder {
-  /** Undefined: there is none. Throws for a Node of another cloud. */
+  /** The Linode behind a Node, or undefined. Throws for a Node of another cloud. */
   ofNode(node: Node, signal?: AbortSignal): Promise<Linode | undefined>;
-  /** The same, as it is now: a Node may be deleted for what this says. */
+  /** The Linode behind a Node as it is now: a Node may be deleted for what this says. */
   asItIs(node: Node, signal?: AbortSignal): Promise<Linode | undefined>;
   exists(id: number, signal?: AbortSignal): Promise<boolean>;
   all(signal?: AbortSignal): Promise<readonly Linode[]>;

@@ -21,7 +21,7 @@ export interface BackendOptions {
   subnetId: number | undefined;
 }
 
-/** Undefined: the Node has no such address (yet). */
+/** The address of a Node that a backend has; undefined where the Node has no such address (yet). */
 function ipOf({ metadata, status }: Node, { usesIpv6, subnetId }: BackendOptions): string | undefined {
   const { annotations = {} } = metadata;
   if (usesIpv6) {

@@ -63,7 +63,7 @@ function algorithmOf(service: Service, words: PortWords, protocol: Protocol): st
   return oneOf('algorithm', asked, isUdp ? algorithms.udp : algorithms.other, where);
 }
 
-/** Undefined for TCP, which has none. */
+/** How a client is kept at one backend; undefined for TCP, which does not have that. */
 function stickinessOf(service: Service, words: PortWords, protocol: Protocol): string | undefined {
   if (protocol === 'tcp') return undefined;
   const isUdp = protocol === 'udp';

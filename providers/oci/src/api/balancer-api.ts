@@ -4,7 +4,7 @@ import type { Balancer, BalancerKind, NewBalancer, PieceChange, ShapeDetails, Wo
 
 export interface BalancerApi {
   kind: BalancerKind;
-  /** Those that are not deleted, oldest first. Without a name: all of the compartment. */
+  /** The load balancers that are not deleted, oldest first. Without a name: all of the compartment. */
   list(compartmentId: string, displayName?: string): Promise<Balancer[]>;
   /** Rejects with kind `absent`. */
   get(id: string): Promise<Balancer>;
@@ -20,7 +20,7 @@ export interface BalancerApi {
   workRequest(id: string): Promise<WorkRequest>;
   /** Why it failed. */
   workRequestErrors(workRequest: WorkRequest): Promise<string[]>;
-  /** Those that are not done yet. */
+  /** The work requests of a load balancer that are not done yet. */
   openWorkRequests(balancer: Balancer): Promise<WorkRequest[]>;
 }
 

@@ -5,7 +5,7 @@ import type { ApiClient } from './client.ts';
 import type { GroupRule, Instance, PublicIp, SecurityGroup, SecurityList, Subnet, Tags, Vnic, VnicAttachment } from './types.ts';
 
 export interface CoreApi {
-  /** Undefined: there is none, or it may not be seen. */
+  /** The instance with this ID; undefined where there is none, or it may not be seen. */
   instance(instanceId: string): Promise<Instance | undefined>;
   instances(compartmentId: string, displayName?: string): Promise<Instance[]>;
   attachments(compartmentId: string, instanceId?: string): Promise<VnicAttachment[]>;

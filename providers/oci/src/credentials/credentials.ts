@@ -21,7 +21,7 @@ import { workloadCredentials } from './workload.ts';
 export interface Credentials {
   /** Found when the first request goes out. */
   provider(): Promise<AuthenticationDetailsProvider>;
-  /** That of a profile. */
+  /** The region that a profile names. */
   region?: string;
   /** Where they are from, for the log. */
   from: string;

@@ -10,13 +10,13 @@ import { compartmentAnnotation, ocidOf } from '../names.ts';
 import type { Subnets } from '../subnets.ts';
 
 export interface Finder {
-  /** Undefined: there is none. Throws for a Node of another cloud. */
+  /** The instance behind a Node, or undefined. Throws for a Node of another cloud. */
   ofNode(node: Node, signal?: AbortSignal): Promise<Instance | undefined>;
   /** VNICs that are attached, the primary one first. */
   vnicsOf(instance: Pick<Instance, 'id' | 'compartmentId'>, signal?: AbortSignal): Promise<Vnic[]>;
   /** The subnets that nodes are in, each once. Nodes whose instance is gone are in none. */
   subnetsOf(nodes: readonly Node[], signal?: AbortSignal): Promise<Subnet[]>;
-  /** Those whose instance exists at this moment. */
+  /** The Nodes whose instance exists at this moment. */
   live(nodes: readonly Node[], signal?: AbortSignal): Promise<Node[]>;
 }
 

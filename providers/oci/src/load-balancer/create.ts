@@ -38,7 +38,7 @@ async function requestFor(cloud: Cloud, plan: FullPlan, groups: string[]): Promi
   };
 }
 
-/** Undefined: under this token one was made that is gone since. */
+/** Makes a load balancer under a token; undefined where one was made under it that is gone since. */
 async function createUnder(cloud: Cloud, plan: FullPlan, request: NewBalancer, token: string): Promise<Balancer | undefined> {
   const api = cloud.balancers(plan.kind);
   let id: string;

@@ -26,7 +26,7 @@ interface Rule {
   tcpOptions?: PortOptions;
   description?: string;
 }
-/** Undefined: it is not a rule for one port of TCP. */
+/** The port of a rule; undefined where it is not a rule for one port of TCP. */
 const portOf = ({ protocol, isStateless, tcpOptions }: Omit<Rule, 'cidr'>): number | undefined =>
   protocol === tcp && !isStateless ? onePort(tcpOptions) : undefined;
 

@@ -112,7 +112,7 @@ class RuleRun {
     }
   }
 
-  /** Undefined where the text is not a valid time or duration; the error is reported then. */
+  /** The value as rules see it; undefined where the text is not a valid time or duration, which is reported then. */
   #value(tree: RuleTree, json: unknown, type: NonNullable<RuleTree['type']>, place: Place): Value | undefined {
     try {
       return fromJson(json, type);

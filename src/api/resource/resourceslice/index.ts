@@ -7,7 +7,7 @@ import { collect } from '../../common/report.ts';
 import { defineKind } from '../../kind.ts';
 import { validateSlice } from './validation.ts';
 
-/** Features that are off by default in v1.36 (DRAListTypeAttributes, DRANodeAllocatableResources) stay where the old object used them. */
+/** Removes the fields of features that are off by default in v1.36 (DRAListTypeAttributes, DRANodeAllocatableResources), unless the old object used them. */
 function dropDisabled({ spec }: ResourceSlice, old?: ResourceSlice): void {
   const hasLists = (device: Device): boolean =>
     Object.values(device.attributes ?? {}).some(({ bools, ints, strings, versions }) => bools ?? ints ?? strings ?? versions);

@@ -73,7 +73,7 @@ class HookList<T extends AnyWebhook> {
     });
   }
 
-  /** Those whose rules name the request. */
+  /** The webhooks whose rules name the request. */
   named(request: AdmissionRequest): Named<T>[] {
     if (isExempt(request)) return [];
     this.#hooks ??= this.#load();

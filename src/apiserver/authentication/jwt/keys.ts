@@ -89,7 +89,7 @@ export class Provider {
     for (const client of this.#clients.values()) client.close();
   }
 
-  /** Those who ask at once share an answer; a flood of tokens with unknown keys does not become one of readings. */
+  /** Reads the keys. All who ask meanwhile share the answer: a flood of tokens with unknown keys does not become one of readings. */
   #read(): Promise<KeySet> {
     const { clock, onKeys } = this.#options;
     if (this.#reading) return this.#reading;

@@ -22,7 +22,7 @@ import { type CustomTypes, customTypes } from './custom.ts';
 import { collectSchemas, type Descriptions, type MoreTypes, type Schema, type SchemaCollector } from './schemas.ts';
 
 export interface OpenApi {
-  /** Undefined: not one of its paths. */
+  /** Answers a request for a document; undefined when the path is not one of a document. */
   serve(request: Incoming, path: string): Promise<Outcome | undefined>;
 }
 

@@ -134,7 +134,7 @@ function ownStep(context: WriteContext, live: UnknownObject, options: DeleteOpti
   return { do: 'mark', object, thenRemove: false };
 }
 
-/** Undefined: no grace for this kind or object. 'pending': a grace at least as short is running. */
+/** The step of a graceful deletion that is next; undefined for a kind or object without grace, 'pending' while a grace at least as short is running. */
 function gracefulStep(
   context: WriteContext,
   live: UnknownObject,

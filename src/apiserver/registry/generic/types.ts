@@ -50,7 +50,7 @@ export interface VersionViews {
   /** The entries in this version, in order; one request for all that are not known yet. */
   of(entries: readonly StoredObject[]): Promise<StoredObject[]>;
   one(entry: StoredObject): Promise<StoredObject>;
-  /** The same change in this version; the state before it only where it is asked for, or all there is. */
+  /** The change as this version shows it; with the state before it only where that is asked for, or all there is. */
   event(event: CacheEvent, withPrevious: boolean): Promise<CacheEvent>;
   /** A private copy of an object in another version, without what that version's schema does not have. */
   convert(object: UnknownObject, apiVersion: string): Promise<UnknownObject>;

@@ -32,7 +32,7 @@ const timeMax = Date.parse('9999-12-31T23:59:59Z');
 const text = (quantity: Quantity): string => quantity.toString();
 const cpuText = (nanoCores: number): string => text(new Quantity(Math.round(nanoCores), nanoScale, 'DecimalSI'));
 
-/** Undefined while the kubelet has not yet two readings to compare. */
+/** What is used, by a reading of the kubelet; undefined while it has not yet two to compare. */
 function usageOf({ cpu, memory }: Reading): Usage | undefined {
   if (cpu?.usageNanoCores === undefined || memory?.workingSetBytes === undefined) return undefined;
   return { cpu: cpuText(cpu.usageNanoCores), memory: text(quantityOf(memory.workingSetBytes, 'BinarySI')) };

@@ -42,7 +42,7 @@ export class Parameters {
     if (value === undefined || value === '') throw missing(name);
     return value;
   }
-  /** Undefined when it is not given. Throws for what is no whole number. */
+  /** The value of a whole number; undefined when it is not given. Throws for text that is not a whole number. */
   integer(name: string): number | undefined {
     const text = this.get(name);
     if (text === undefined) return undefined;

@@ -32,7 +32,7 @@ const states: Readonly<Partial<Record<Instance['state'], EmulatedMachine['state'
   stopped: 'stopped',
 };
 
-/** Undefined for one that is gone. */
+/** The machine of an instance; undefined for an instance that is gone. */
 function machineOf(instance: Instance, types: ReadonlyMap<string, InstanceType>): EmulatedMachine | undefined {
   const { id, name, type, zone, privateAddress, publicAddress, createdAt } = instance;
   const state = states[instance.state];

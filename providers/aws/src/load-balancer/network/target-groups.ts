@@ -93,7 +93,7 @@ const healthFields = ({ port, path, healthyThreshold, unhealthyThreshold }: Netw
   ...(path !== undefined && { HealthCheckPath: path }),
 });
 
-/** Undefined: one of this name is there, with other fields. */
+/** Makes a target group; undefined where one of its name is there already, with other fields. */
 async function create(cloud: Cloud, vpcId: string, mapping: PortMapping, plan: NetworkPlan): Promise<TargetGroup | undefined> {
   const { groupName, nodePort, targetProtocol, health } = mapping;
   const made = await cloud.api

@@ -62,7 +62,7 @@ class ImagePolicyWebhook {
     );
   }
 
-  /** Undefined: the server did not answer, and the configuration lets pods in all the same. */
+  /** What the server answers; undefined where it did not answer, and the configuration lets pods in all the same. */
   async #statusOf(spec: ReviewSpec, request: AdmissionRequest): Promise<ReviewStatus | undefined> {
     const key = JSON.stringify(spec);
     const known = this.#answers.get(key);

@@ -269,7 +269,7 @@ class Restriction {
     return wants;
   }
 
-  /** Undefined where there is none; adds to `problems` what could not be found. */
+  /** The CSI driver behind a claim, if its volume has one; adds to `problems` what could not be found. */
   #driverOf(claimName: string, problems: string[]): string | undefined {
     const missing = (what: string, name: string): undefined => {
       problems.push(`${what} ${quote(name)} not found`);

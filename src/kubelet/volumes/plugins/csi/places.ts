@@ -64,7 +64,7 @@ export const ephemeralHandle = (podUid: string, name: string): string => `csi-${
 export const saveData = (directory: string, data: VolumeData): Promise<void> =>
   atomicWrite(join(directory, dataFile), JSON.stringify(data), { mode: 0o640 });
 
-/** Undefined: nothing was begun there. */
+/** Reads what was noted of a volume; undefined where nothing was begun in the directory. */
 async function readData(directory: string): Promise<VolumeData | undefined> {
   try {
     return JSON.parse(await readFile(join(directory, dataFile), 'utf8')) as VolumeData;
