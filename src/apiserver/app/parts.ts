@@ -1,6 +1,5 @@
 // Who may do what, from the options: authentication, authorization, admission, special endpoints and start hooks, in upstream's order
 // (k8s.io/kubernetes pkg/kubeapiserver/options, pkg/controlplane/apiserver).
-import { networkInterfaces } from '../platform/network.ts';
 import { createPublicKey } from '../platform/crypto.ts';
 import { generateKeyPair, jwtSigner, parsePrivateKey } from '#pki';
 import type { Rng } from '#utils';
@@ -39,16 +38,16 @@ import {
   type TokenRequestOptions,
 } from '../registry/core/index.ts';
 import type { ApiServerParts, PartsInput } from '../server-options.ts';
-import { byClusterIp, byEndpoint, hostPort, type ServiceResolver, withLoopback } from '../outbound/service-resolver.ts';
+import { byClusterIp, byEndpoint, type ServiceResolver, withLoopback } from '../outbound/service-resolver.ts';
 import { audiencesOf, authenticationOf } from './authentication.ts';
 import { authorizationOf } from './authorization.ts';
 import { openIdDocuments } from './openid.ts';
 import type { KubeApiServerOptions } from './options.ts';
+import { isLoopback, type OwnAddress } from './own-address.ts';
 
 export interface PartsDeps {
   rng: Rng;
-  /** The port that is served on, known once listening. */
-  port(): number;
+  address: OwnAddress;
   /** Tokens of the process itself. */
   loopbackTokens: ReadonlyMap<string, UserInfo>;
   dialKubelet?: KubeletConnectionOptions['dialKubelet'];
@@ -58,8 +57,7 @@ export interface PartsDeps {
 
 export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps, input: PartsInput): Promise<ApiServerParts> {
   const { cluster, clock, logger } = input;
-  const advertised = advertiseAddress(options);
-  const service = kubernetesServiceOf(options, deps, input, advertised);
+  const service = kubernetesServiceOf(options, deps, input);
   const { authorizer, rbac, close: closeAuthorization } = await authorizationOf(options, deps.rng, input);
   const authentication = await authenticationOf(options, deps, input);
   await checkAdmissionFiles(selectionOf(options), options.admissionConfiguration ?? new Map());
@@ -83,8 +81,8 @@ export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps,
     admission: admissionOf(options, deps, input, { authorizer, webhooks }),
     special: [...core.endpoints, ...specialEndpoints(options, authentication, authorizer, input)],
     virtual,
-    documents: openIdDocuments(options, () => reachedAt(options, deps.port())),
-    ...decisionsOf(options, deps, input, advertised),
+    documents: openIdDocuments(options, () => deps.address.ofClients),
+    ...decisionsOf(options, deps, input),
     close() {
       core.close();
       authentication.close();
@@ -147,38 +145,34 @@ function admissionOf(
 
 function kubernetesServiceOf(
   options: KubeApiServerOptions,
-  deps: PartsDeps,
+  { address }: PartsDeps,
   { store, clock, logger }: PartsInput,
-  advertised: string,
 ): KubernetesServiceController {
   return new KubernetesServiceController(
     {
       clusterIp: firstAddress(options.serviceClusterIpRange[0] ?? ''),
-      advertiseAddress: advertised,
-      get port() {
-        return options.advertisePort || deps.port();
-      },
+      advertiseAddress: address.advertised,
+      port: () => address.advertisedPort,
       nodePort: options.serviceNodePort ?? 0,
-      reconciler: isLoopback(advertised) ? 'none' : options.endpointReconciler,
+      reconciler: isLoopback(address.advertised) ? 'none' : options.endpointReconciler,
     },
     { store, clock, logger },
   );
 }
 
 /** How requests to Services find their way: webhooks and other API servers alike. */
-const resolverOf = (options: KubeApiServerOptions, { rng, port }: PartsDeps, cluster: ReadOnlyCluster): ServiceResolver =>
-  withLoopback(options.aggregatorRouting ? byEndpoint(cluster, rng) : byClusterIp(cluster), () => hostPort('127.0.0.1', port()));
+const resolverOf = (options: KubeApiServerOptions, { rng, address }: PartsDeps, cluster: ReadOnlyCluster): ServiceResolver =>
+  withLoopback(options.aggregatorRouting ? byEndpoint(cluster, rng) : byClusterIp(cluster), () => address.loopback);
 
 /** What asks the servers of `--decisions-from`; empty where nobody is to be asked. */
 function decisionsOf(
-  { decisionsFrom: sources = [], proxyClient, clientCa, advertisePort }: KubeApiServerOptions,
-  { port }: PartsDeps,
+  { decisionsFrom: sources = [], proxyClient, clientCa }: KubeApiServerOptions,
+  { address }: PartsDeps,
   { cluster, refusals }: PartsInput,
-  advertised: string,
 ): Pick<ApiServerParts, 'decisions'> {
   if (sources.length === 0) return {};
   if (!proxyClient) throw new Error('--decisions-from needs --proxy-client-cert-file: nobody would believe who asks');
-  const own = (): string => hostPort(advertised, advertisePort || port());
+  const own = (): string => address.ofPeers;
   const vouching = clientCa !== undefined && { ca: clientCa };
   return { decisions: createGather({ sources, proxyClient, cluster, own, refusals, ...vouching }) };
 }
@@ -246,21 +240,4 @@ export function firstAddress(cidr: string): string {
     value = Math.floor(value / 256);
   }
   return out.join('.');
-}
-
-/** Where clients find the server. */
-const reachedAt = (options: KubeApiServerOptions, port: number): string =>
-  `${options.externalHostname || advertiseAddress(options)}:${options.advertisePort || port}`;
-
-const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1' || address === 'localhost';
-const isAnyAddress = (address: string): boolean => address === '0.0.0.0' || address === '::' || address === '';
-
-/** The address at which pods reach this server: the configured one, the bind address, or the first address of this machine that others can reach. */
-export function advertiseAddress({ advertiseAddress: given, bindAddress }: KubeApiServerOptions): string {
-  if (given !== '') return given;
-  if (!isAnyAddress(bindAddress) && !isLoopback(bindAddress)) return bindAddress;
-  for (const addresses of Object.values(networkInterfaces())) {
-    for (const { family, internal, address } of addresses ?? []) if (family === 'IPv4' && !internal) return address;
-  }
-  return '127.0.0.1';
 }

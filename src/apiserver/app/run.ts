@@ -30,7 +30,8 @@ import type { CertificatePair, KubeApiServerOptions, StoreLocation } from './opt
 import type { NodeStatsShortcut } from '../registry/metrics/index.ts';
 import { settingsOf } from '../settings.ts';
 import { checkNamedFiles } from './named-files.ts';
-import { advertiseAddress, buildParts, firstAddress, type PartsDeps } from './parts.ts';
+import { advertiseAddress, OwnAddress } from './own-address.ts';
+import { buildParts, firstAddress, type PartsDeps } from './parts.ts';
 
 export interface KubeApiServerDeps {
   clock: Clock;
@@ -98,10 +99,10 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
   const encryption = await encryptionOf(options, store, { ...deps, metrics });
   const loopbackToken = randomBytes(32).toString('base64url');
   const audit = await openAudit(options.audit, { clock, rng, logger, metrics });
-  let port = options.securePort;
+  const address = new OwnAddress(options);
   const partsDeps: PartsDeps = {
     rng,
-    port: () => port,
+    address,
     loopbackTokens: new Map([[loopbackToken, loopbackUser]]),
     dialKubelet: deps.dialKubelet,
     ...(deps.dialService && { dialService: deps.dialService }),
@@ -117,7 +118,7 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
     settings: settingsOf(options),
     audit,
     ...(deps.deepFreeze && { deepFreeze: true }),
-    address: () => `${options.externalHostname || advertiseAddress(options)}:${port}`,
+    address: () => address.ofDiscovery,
     ...(options.isServed && { isServed: options.isServed }),
     components: () => supervisor.healthChecks(),
     parts: async (input) => gated(await buildParts(options, partsDeps, input), gate),
@@ -128,18 +129,17 @@ async function run(options: KubeApiServerOptions, deps: Given): Promise<KubeApiS
   const { own, pair } = await certificateOf(options, clock);
   const doors = new Doors(server, pair, options, deps);
   const wire = await doors.open(deps.listen ?? ownAddress(options));
-  port = wire.port;
+  address.learnPort(wire.port);
   const serveWith = (changed: CertificatePair): void => doors.serveWith(changed);
   const reload = options.servingFiles && reloading(options.servingFiles, serveWith, logger);
   server.start();
-  logger.info('Serving securely', { address: `${options.bindAddress}:${port}` });
-  const host = options.bindAddress === '0.0.0.0' || options.bindAddress === '::' ? '127.0.0.1' : options.bindAddress;
+  logger.info('Serving securely', { address: `${options.bindAddress}:${wire.port}` });
   return {
     ...server,
     ...(gate && { transport: (user: UserInfo, agent?: string) => gate.transport(server.transport(user, agent), user) }),
     wire,
     store,
-    url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: address.url,
     ca: own?.ca,
     loopbackToken,
     serveWith,

@@ -13,7 +13,7 @@ import { parseRule, rbacGroup } from '../authorization/policy/role-data.ts';
 
 const hooks = bootstrapHooks({
   service: new KubernetesServiceController(
-    { clusterIp: '10.96.0.1', advertiseAddress: '192.0.2.1', port: 6443 },
+    { clusterIp: '10.96.0.1', advertiseAddress: '192.0.2.1', port: () => 6443 },
     { store: openMemoryStore({}), clock: systemClock(), logger: silentLogger },
   ),
   serviceCidrs: ['10.96.0.0/16'],

@@ -15,8 +15,8 @@ export interface KubernetesServiceOptions {
   clusterIp: string;
   /** `--advertise-address`: where clients in pods reach this server. */
   advertiseAddress: string;
-  /** The port it serves on. */
-  port: number;
+  /** The port it serves on, known once it listens. */
+  port(): number;
   /** `--kubernetes-service-node-port`; 0 or absent: a cluster IP only. */
   nodePort?: number;
   /** `--endpoint-reconciler-type`: 'none' leaves the endpoints alone. */
@@ -40,7 +40,7 @@ const service = ({ clusterIp, port, nodePort = 0 }: KubernetesServiceOptions): S
     sessionAffinity: 'None',
     ipFamilyPolicy: 'SingleStack',
     ipFamilies: [clusterIp.includes(':') ? 'IPv6' : 'IPv4'],
-    ports: [{ name: 'https', protocol: 'TCP', port: servicePort, targetPort: port, ...(nodePort > 0 && { nodePort }) }],
+    ports: [{ name: 'https', protocol: 'TCP', port: servicePort, targetPort: port(), ...(nodePort > 0 && { nodePort }) }],
   },
 });
 
@@ -146,7 +146,7 @@ export class KubernetesServiceController {
   async #publish(cluster: ReadOnlyCluster, writer: ClusterWriter): Promise<void> {
     const { kvs } = await this.#deps.store.range({ key: leasePrefix, rangeEnd: prefixEnd(leasePrefix), keysOnly: true });
     const addresses = kvs.map(({ key }) => key.slice(leasePrefix.length)).sort();
-    if (addresses.length > 0) await publish(cluster, writer, addresses, this.#options.port);
+    if (addresses.length > 0) await publish(cluster, writer, addresses, this.#options.port());
   }
 
   async #holdLease(): Promise<void> {
