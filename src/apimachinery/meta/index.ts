@@ -120,6 +120,13 @@ export function splitKey(key: string): NamespacedName {
 export const controllerOf = (meta: ObjectMeta): OwnerReference | undefined =>
   meta.ownerReferences?.find((owner) => owner.controller);
 
+/**
+ * So many seconds after a time. They count as in Go, where they are nanoseconds of 64 bits that wrap around: the result is within 292 years, whatever
+ * number a client wrote.
+ */
+export const afterSeconds = (unixMs: number, seconds: number): number =>
+  unixMs + Number(BigInt.asIntN(64, BigInt(Math.trunc(seconds)) * 1_000_000_000n) / 1_000_000n);
+
 /** A time in RFC 3339 with whole seconds, as metav1.Time has it. */
 export const formatTime = (unixMs: number): string => `${new Date(unixMs).toISOString().slice(0, -5)}Z`;
 

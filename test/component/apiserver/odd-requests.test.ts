@@ -1,7 +1,7 @@
 // Requests that are odd and answered all the same as upstream answers them: which of two refusals comes first, and what is written of odd objects.
 // Found by test/interop/side-by-side/odd-requests.mjs, which asks upstream's apiserver and ours.
 import { Agent, request as httpsRequest } from 'node:https';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { KubeApiServer } from '#apiserver/app';
 import { startApiServer } from '../../support/api-server.ts';
 
@@ -336,6 +336,28 @@ it('a Service whose address cannot be claimed is told so as one without an addre
     ),
   ]);
 });
+
+// A year of more than four digits is none to Go: every client that lists or watches pods would fail at it.
+it.each([8_639_999_999_999, 10 ** 12, 2 ** 53, 2 ** 62])(
+  'a pod with a grace of %i seconds goes like any other',
+  async (grace) => {
+    const pods = `${core}/pods`;
+    const spec = { nodeName: 'n', terminationGracePeriodSeconds: grace, containers: [{ name: 'c', image: 'i' }] };
+    await vi.waitFor(
+      async () => expect((await ask('POST', pods, {}, { metadata: { name: 'patient' }, spec })).status).toBe(201),
+      20_000,
+    );
+    for (const options of [{}, { gracePeriodSeconds: 10 ** 11 }, { gracePeriodSeconds: 30 }, { gracePeriodSeconds: -1 }]) {
+      const { status, body } = await ask('DELETE', `${pods}/patient`, {}, options);
+      expect([status, body.metadata]).toEqual([
+        200,
+        expect.objectContaining({ deletionTimestamp: expect.stringMatching(/^\d{4}-/) }),
+      ]);
+    }
+    expect((await ask('DELETE', `${pods}/patient`, {}, { gracePeriodSeconds: 0 })).status).toBe(200);
+    expect((await ask('GET', `${pods}/patient`)).status).toBe(404);
+  },
+);
 
 it('an option of deletions that is off by default has no rivals', async () => {
   const options = { ignoreStoreReadErrorWithClusterBreakingPotential: true, gracePeriodSeconds: 1 };

@@ -1,6 +1,6 @@
 // DELETE of one object (k8s.io/apiserver/pkg/registry/generic/registry/store.go, Delete): at once, with grace, or held by finalizers.
 import { conflict, modifiedMessage, notFound } from '#apimachinery/errors';
-import { formatTime, type KubeObject, type UnknownObject } from '#apimachinery/meta';
+import { afterSeconds, formatTime, type KubeObject, type UnknownObject } from '#apimachinery/meta';
 import { updateAttemptsMax } from '../../limits.ts';
 import { WriteConflict } from '../../storage/resource-storage.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
@@ -153,7 +153,7 @@ function gracefulStep(
   const seconds = rule(live, requested);
   if (seconds === undefined) return undefined;
   const metadata = {
-    deletionTimestamp: formatTime(context.request.now + seconds * 1000),
+    deletionTimestamp: formatTime(afterSeconds(context.request.now, seconds)),
     deletionGracePeriodSeconds: seconds,
     ...(generation && { generation: generation + 1 }),
   };
@@ -166,7 +166,7 @@ function shortened(
   running: number,
   requested: number,
 ): { metadata: Partial<KubeObject['metadata']>; seconds: number } {
-  const at = Date.parse(deletionTimestamp) - running * 1000 + requested * 1000;
+  const at = afterSeconds(afterSeconds(Date.parse(deletionTimestamp), -running), requested);
   const past = at < now;
   const seconds = past && requested !== 0 ? 1 : requested;
   return { metadata: { deletionTimestamp: formatTime(past ? now : at), deletionGracePeriodSeconds: seconds }, seconds };
