@@ -39,10 +39,14 @@ export async function readFileIfExists(path: string): Promise<Buffer | undefined
     return await readFile(path);
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return undefined;
-    const { path: named, message } = error as NodeJS.ErrnoException;
-    // A file that opens and cannot be read, as a directory, is not named by Node.
-    throw named === undefined ? Object.assign(error as Error, { path, message: `${message} '${path}'` }) : error;
+    throw naming(path, error);
   }
+}
+
+/** A file that opens and cannot be read or written, as a directory or on a full disk, is not named by Node. */
+function naming(path: string, error: unknown): unknown {
+  const { path: named, message } = error as NodeJS.ErrnoException;
+  return named === undefined ? Object.assign(error as Error, { path, message: `${message} '${path}'` }) : error;
 }
 
 /** Resolves when what the directory lists is on the disk. */
@@ -75,7 +79,7 @@ export async function atomicWrite(path: string, data: string | Uint8Array, optio
     await syncDir(dir);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw error;
+    throw naming(path, error);
   }
 }
 

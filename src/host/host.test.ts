@@ -32,7 +32,7 @@ describe('files', () => {
     expect([await readFile(path, 'utf8'), (await stat(path)).mode & 0o777]).toEqual(['two', 0o644]);
     expect(await readdir(join(dir, 'a', 'b'))).toEqual(['key.pem']);
     const blocked = await ensureDir(join(dir, 'dir-in-the-way', 'file'));
-    await expect(atomicWrite(blocked, 'x')).rejects.toThrow();
+    await expect(atomicWrite(blocked, 'x')).rejects.toThrow(blocked);
     expect(await readdir(join(dir, 'dir-in-the-way'))).toEqual(['file']);
   });
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { buildPauseImage } from './images.ts';
+import { buildPauseImage, importImage } from './images.ts';
 import { buildImage } from './oci-image.ts';
 import { pauseProgram } from '#host';
 import { tar } from './ustar.ts';
@@ -66,4 +66,29 @@ it('makes a pause program that is one small executable, for one architecture', (
   expect(program.readBigUInt64LE(96)).toBe(BigInt(program.length));
   expect(() => pauseProgram('arm64')).toThrow('amd64 only');
   expect(buildPauseImage().includes('registry.k8s.io/pause')).toBe(true);
+});
+
+describe('an import', () => {
+  it('has the archive from this process, and no file of it is left behind', async () => {
+    const archive = Buffer.from('an archive');
+    const asked: unknown[] = [];
+    await importImage(
+      {
+        socket: '/s',
+        exec: async (program, args, options) => {
+          asked.push(program, args, options?.input);
+          return { code: 0, stdout: '', stderr: '' };
+        },
+      },
+      archive,
+    );
+    expect(asked).toEqual(['ctr', ['--address', '/s', '--namespace', 'k8s.io', 'images', 'import', '-'], archive]);
+  });
+
+  it('tells no more than the beginning of what an archive makes of its error', async () => {
+    const exec = async () => ({ code: 1, stdout: '', stderr: `bad name ${'t'.repeat(10_000_000)}` });
+    const failure = await importImage({ socket: '/s', exec }, Buffer.alloc(0)).catch((error: Error) => error.message);
+    expect(failure).toMatch(/^image import failed: bad name t+\.\.\.$/);
+    expect(failure?.length).toBeLessThan(3_000);
+  });
 });

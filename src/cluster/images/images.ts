@@ -1,9 +1,6 @@
 // Images made on this machine, so that a first pod needs no registry: the pause image and a busybox image from the distribution's static
 // busybox.
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { execCommand, goArchitecture, pauseProgram } from '#host';
 import type { Exec } from '#utils';
 import { buildImage, type ImageDefinition } from './oci-image.ts';
@@ -77,22 +74,25 @@ export interface ImportTarget {
   exec?: Exec;
 }
 
-/** Loads the archive in a file into containerd, where the kubelet finds it. Rejects with what `ctr` said. */
-export async function importArchive({ socket, ctr = 'ctr', exec = execCommand }: ImportTarget, path: string): Promise<void> {
+/** The longest words of `ctr` that are handed on: an archive chooses what it calls its images. */
+const toldCharsMax = 2_000;
+
+async function imported(
+  { socket, ctr = 'ctr', exec = execCommand }: ImportTarget,
+  path: string,
+  input?: Uint8Array,
+): Promise<void> {
   const { code, stderr } = await exec(ctr, ['--address', socket, '--namespace', 'k8s.io', 'images', 'import', path], {
     timeoutMs: 120_000,
+    ...(input && { input }),
   });
-  if (code !== 0) throw new Error(`image import failed: ${stderr.trim()}`);
+  const said = stderr.trim();
+  const told = said.length > toldCharsMax ? `${said.slice(0, toldCharsMax)}...` : said;
+  if (code !== 0) throw new Error(`image import failed: ${told}`);
 }
 
-/** Imports an image from an archive in memory. */
-export async function importImage(target: ImportTarget, archive: Uint8Array): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'sagong-image-'));
-  try {
-    const path = join(directory, 'image.tar');
-    await writeFile(path, archive);
-    await importArchive(target, path);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}
+/** Loads the archive in a file into containerd, where the kubelet finds it. Rejects with what `ctr` said. */
+export const importArchive = (target: ImportTarget, path: string): Promise<void> => imported(target, path);
+
+/** Imports an image from an archive in memory. No file is made of it: whatever ends this process leaves none behind. */
+export const importImage = (target: ImportTarget, archive: Uint8Array): Promise<void> => imported(target, '-', archive);
