@@ -44,7 +44,7 @@ afterEach(() => {
   server.forceShutdown();
 });
 
-const call = (request: object, more: { method?: string; metadata?: Metadata } = {}) =>
+const call = (request: object, more: { method?: string; metadata?: Metadata; deadlineMs?: number } = {}) =>
   callUnary<object>({ client, method: 'Echo', request, deadlineMs: Date.now() + 60_000, ...more });
 
 it('gives the answer, with and without metadata', async () => {
@@ -52,6 +52,10 @@ it('gives the answer, with and without metadata', async () => {
   const metadata = new Metadata();
   metadata.set('from', 'here');
   expect(await call({ text: 'b' }, { metadata })).toEqual({ text: 'b', from: ['here'] });
+});
+
+it.each([1e15, 9.2e21, Number.POSITIVE_INFINITY])('takes a call that may last %d ms for one without an end', async (ms) => {
+  expect(await call({ text: 'a' }, { deadlineMs: Date.now() + ms })).toEqual({ text: 'a', from: [] });
 });
 
 it('rejects with the code of a refusal, which reads as in Go', async () => {

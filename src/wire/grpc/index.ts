@@ -1,6 +1,7 @@
 // Calls of gRPC services (https://grpc.io/docs/what-is-grpc/core-concepts/) as promises. It only names types of grpc-js: a component that may never
 // make such a call loads the library when it does.
 import type { Metadata, ServiceClientConstructor, ServiceError } from '@grpc/grpc-js';
+import { systemClock } from '#host';
 
 export type ServiceClient = InstanceType<ServiceClientConstructor>;
 
@@ -42,13 +43,17 @@ export interface UnaryCall {
   metadata?: Metadata;
 }
 
+const clock = systemClock();
+/** The wire has eight digits of hours for what is left of a call (grpc-timeout); to the library a later end is an error. */
+const timeoutMsMax = 90_000_000 * 3_600_000;
+
 /** Makes one call that has one answer. Rejects with grpc-js's `ServiceError`, whose `code` is gRPC's number. */
 export function callUnary<T>({ client, method, request, deadlineMs, metadata }: UnaryCall): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const call = client[method];
     if (!call) throw new Error(`the service has no method ${method}`);
     const answered = (error: ServiceError | null, answer: T): void => (error ? reject(error) : resolve(answer));
-    const options = { deadline: deadlineMs };
+    const options = { deadline: Math.min(deadlineMs, clock.now() + timeoutMsMax) };
     if (metadata) call.call(client, request, metadata, options, answered);
     else call.call(client, request, options, answered);
   });
