@@ -1,9 +1,11 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openJournal } from './journal.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '#host';
+import { JournalError, openJournal } from './journal.ts';
 
+const clock = systemClock();
 let root = '';
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'cloud-journal-'));
@@ -12,7 +14,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 it('keeps records in order through compaction in the middle of writes', async () => {
   const dir = join(root, 'a');
-  const { journal, snapshot, records } = await openJournal(dir);
+  const { journal, snapshot, records } = await openJournal(dir, clock);
   expect([snapshot, records]).toEqual([undefined, []]);
   const writes: Promise<void>[] = [];
   for (let index = 0; index < 100; index++) {
@@ -23,21 +25,114 @@ it('keeps records in order through compaction in the middle of writes', async ()
   }
   await Promise.all(writes);
   await journal.close();
-  const again = await openJournal(dir);
+  const again = await openJournal(dir, clock);
   expect(again.snapshot).toEqual({ upTo: 89 });
   expect(again.records).toEqual(Array.from({ length: 10 }, (_, index) => ({ index: 90 + index })));
-  expect(await readdir(dir)).toEqual(['journal.3', 'snapshot']);
+  expect(await readdir(dir)).toEqual(['end', 'journal.3', 'snapshot']);
   await again.journal.close();
 });
 
 it('refuses everything after a failed write', async () => {
-  const { journal } = await openJournal(join(root, 'b'));
+  const { journal } = await openJournal(join(root, 'b'), clock);
   await journal.append({ a: 1 });
   await journal.close();
   await expect(journal.append({ a: 2 })).rejects.toThrow('cannot write');
   expect(journal.failed?.message).toContain('cannot write');
   await expect(journal.append({ a: 3 })).rejects.toThrow('cannot write');
-  const again = await openJournal(join(root, 'b'));
+  const again = await openJournal(join(root, 'b'), clock);
   expect(again.records).toEqual([{ a: 1 }]);
   await again.journal.close();
+});
+
+describe('a journal that lost something', () => {
+  const records = Array.from({ length: 6 }, (_, index) => ({ index, text: 'x'.repeat(10 * index) }));
+  /** A closed journal with these records in it, after a compaction when `compacted`. */
+  async function made(name: string, compacted: boolean): Promise<{ dir: string; file: string; bytes: Buffer }> {
+    const dir = join(root, name);
+    const { journal } = await openJournal(dir, clock);
+    if (compacted) await journal.compact({ base: true });
+    for (const record of records) await journal.append(record);
+    await journal.close();
+    const file = compacted ? 'journal.1' : 'journal.0';
+    return { dir, file, bytes: await readFile(join(dir, file)) };
+  }
+  /** Opens a copy in which `file` holds `content` (undefined: is gone), and sees whether the copy is as before when it is refused. */
+  async function refused(from: string, file: string, content: Buffer | undefined): Promise<string | undefined> {
+    const dir = `${from}-copy`;
+    await rm(dir, { recursive: true, force: true });
+    await cp(from, dir, { recursive: true });
+    await (content ? writeFile(join(dir, file), content) : rm(join(dir, file)));
+    const before = await contentsOf(dir);
+    try {
+      const { journal } = await openJournal(dir, clock);
+      await journal.close();
+      return undefined;
+    } catch (error) {
+      expect(error).toBeInstanceOf(JournalError);
+      expect(await contentsOf(dir)).toEqual(before);
+      return (error as Error).message;
+    }
+  }
+  const contentsOf = async (dir: string): Promise<string[]> =>
+    Promise.all((await readdir(dir)).sort().map(async (name) => `${name} ${(await readFile(join(dir, name))).toString('hex')}`));
+  const flipped = (bytes: Buffer, at: number): Buffer => {
+    const copy = Buffer.from(bytes);
+    copy[at] = (copy[at] ?? 0) ^ 0x10;
+    return copy;
+  };
+
+  for (const compacted of [false, true]) {
+    const when = compacted ? 'after a compaction' : 'from the beginning';
+    it(`is refused with its name and what to do, wherever it is hurt, ${when}`, async () => {
+      const { dir, file, bytes } = await made(`hurt-${compacted}`, compacted);
+      const hurts: (Buffer | undefined)[] = [
+        undefined,
+        Buffer.alloc(0),
+        Buffer.alloc(bytes.length),
+        Buffer.from('garbage\n'.repeat(50)),
+      ];
+      for (let at = 0; at < bytes.length; at++) {
+        hurts.push(flipped(bytes, at), bytes.subarray(0, at));
+        hurts.push(Buffer.concat([bytes.subarray(0, at), Buffer.alloc(bytes.length - at)]));
+        if (at % 9 === 0) hurts.push(Buffer.concat([bytes.subarray(0, at), Buffer.from('more\n'), bytes.subarray(at)]));
+      }
+      for (const hurt of hurts) {
+        const message = await refused(dir, file, hurt);
+        expect(message).toContain(`${file} is damaged: `);
+        expect(message).toContain('Put the folder');
+      }
+      expect(await refused(dir, file, Buffer.concat([bytes, Buffer.from('one\ntwo\n')]))).toContain(
+        'does not match its checksum',
+      );
+    }, 60_000);
+  }
+  it('is refused without its snapshot, or with a damaged one', async () => {
+    const { dir } = await made('snapshot', true);
+    const snapshot = await readFile(join(dir, 'snapshot'));
+    expect(await refused(dir, 'snapshot', undefined)).toContain('snapshot is damaged: it is older than journal.1, or gone');
+    for (const hurt of [Buffer.alloc(0), snapshot.subarray(0, 9), flipped(snapshot, 20), Buffer.from('garbage')])
+      expect(await refused(dir, 'snapshot', hurt)).toContain('snapshot is damaged: it does not match its checksum');
+    await rm(join(dir, 'end'));
+    expect(await refused(dir, 'snapshot', undefined)).toContain('journal.0 is damaged: it is gone');
+  });
+  it('goes on after a single torn record, and without the note of its end', async () => {
+    const { dir, file, bytes } = await made('torn', false);
+    for (const torn of ['0', '00000000 {"put":', '00000000 {"put":1}\n', '\0\0\0\0'])
+      expect(await refused(dir, file, Buffer.concat([bytes, Buffer.from(torn)]))).toBeUndefined();
+    for (const end of [undefined, Buffer.alloc(0), Buffer.from('garbage')]) {
+      expect(await refused(dir, 'end', end)).toBeUndefined();
+      const again = await openJournal(`${dir}-copy`, clock);
+      expect(again.records).toEqual(records);
+      await again.journal.close();
+    }
+  });
+  it('is noted a moment after a write, also when the process ends without a word', async () => {
+    const dir = join(root, 'noted');
+    const { journal } = await openJournal(dir, clock);
+    for (const record of records) await journal.append(record);
+    const bytes = (await readFile(join(dir, 'journal.0'))).length;
+    await expect.poll(() => readFile(join(dir, 'end'), 'utf8')).toContain(`"bytes":${bytes}`);
+    expect(await refused(dir, 'journal.0', Buffer.alloc(0))).toContain(`it was cut: 0 bytes are left of ${bytes} or more`);
+    await journal.close();
+  });
 });

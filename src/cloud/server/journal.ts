@@ -1,12 +1,16 @@
 // Records on disk: an append-only journal with a checksum per record over a snapshot, fsynced before a record counts as written. A process killed
-// at any moment loses nothing that was acknowledged; a machine that lost power leaves at most a torn last record, which was not.
+// at any moment loses nothing that was acknowledged; a machine that lost power leaves at most a torn last record, which was not. What is missing or
+// damaged beyond that is named and refused: a file beside the journal says, a moment after each write, how much of it was acknowledged.
 //
 //   <dir>/snapshot       one line: checksum, blank, JSON of the snapshot and of the number of the journal that goes on from it
 //   <dir>/journal.<n>    a record a line: checksum, blank, JSON
-import { open, readFile, rm, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
+//   <dir>/end            one line: checksum, blank, JSON of the number of the journal and of how many bytes of it at least are acknowledged
+import { open, readdir, rm, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { atomicWrite, ensureDir, readFileIfExists } from '#host';
+import { atomicWrite, ensureDir, readFileIfExists, syncDir } from '#host';
+import type { Clock, Timer } from '#utils';
+import { limits } from './limits.ts';
 
 export class JournalError extends Error {
   constructor(message: string, cause?: unknown) {
@@ -34,60 +38,99 @@ function textOf(line: string): string | undefined {
 }
 const journalPath = (dir: string, number: number): string => join(dir, `journal.${number}`);
 
-async function readSnapshot(dir: string): Promise<{ number: number; snapshot: unknown }> {
-  const content = (await readFileIfExists(join(dir, 'snapshot')))?.toString('utf8');
-  if (content === undefined) return { number: 0, snapshot: undefined };
-  const text = textOf(content.trimEnd());
-  if (text === undefined) throw new JournalError(`${join(dir, 'snapshot')} is damaged`);
-  return JSON.parse(text) as { number: number; snapshot: unknown };
+const damaged = (path: string, what: string): JournalError =>
+  new JournalError(
+    `${path} is damaged: ${what}; nothing was changed. Put the folder ${dirname(path)} back from a copy of it, or move it away to begin with an empty cloud`,
+  );
+
+/** The value of a file of one line; undefined when there is no file, 'damaged' when it is not whole. */
+async function readLine(path: string): Promise<unknown> {
+  const content = (await readFileIfExists(path))?.toString('utf8');
+  if (content === undefined) return undefined;
+  const text = content.endsWith('\n') ? textOf(content.slice(0, -1)) : undefined;
+  return text === undefined ? 'damaged' : JSON.parse(text);
 }
 
-/** Whole records, and how many bytes they take. Only the end may be damaged. */
-export function readRecords(content: Buffer, path: string): { records: unknown[]; bytes: number } {
+async function readSnapshot(dir: string): Promise<{ number: number; snapshot: unknown }> {
+  const path = join(dir, 'snapshot');
+  const found = await readLine(path);
+  if (found === 'damaged') throw damaged(path, 'it does not match its checksum');
+  return found === undefined ? { number: 0, snapshot: undefined } : (found as { number: number; snapshot: unknown });
+}
+
+/** How far a journal is known to have been acknowledged. */
+interface End {
+  number: number;
+  bytes: number;
+}
+
+/**
+ * Reads how far the journal must reach. A journal from before there was such a file has none, and one that is damaged says nothing: what it
+ * guards is judged by itself then.
+ */
+async function readEnd(dir: string): Promise<End | undefined> {
+  const found = await readLine(join(dir, 'end'));
+  return found === 'damaged' ? undefined : (found as End | undefined);
+}
+
+const writeEnd = (dir: string, end: End): Promise<void> => atomicWrite(join(dir, 'end'), lineOf(JSON.stringify(end)));
+
+/** Whole records, and how many bytes they take. What follows them may only be one record whose write was cut off, after all that was acknowledged. */
+export function readRecords(content: Buffer, path: string, acknowledged = 0): { records: unknown[]; bytes: number } {
   const records: unknown[] = [];
   let bytes = 0;
   while (bytes < content.length) {
     const end = content.indexOf(10, bytes);
     const text = end < 0 ? undefined : textOf(content.toString('utf8', bytes, end));
     if (text === undefined) {
-      // A torn write is the last one: a whole record after a damaged one means that the disk lost something that was acknowledged.
-      const rest = end < 0 ? [] : content.toString('utf8', end + 1).split('\n');
-      if (rest.some((line) => textOf(line) !== undefined)) throw new JournalError(`${path} is damaged at byte ${bytes}`);
+      if (end >= 0 && end < content.length - 1) throw damaged(path, `the record at byte ${bytes} does not match its checksum`);
       break;
     }
     records.push(JSON.parse(text));
     bytes = end + 1;
   }
-  return { records, bytes };
+  if (bytes >= acknowledged) return { records, bytes };
+  throw content.length < acknowledged
+    ? damaged(path, `it was cut: ${content.length} bytes are left of ${acknowledged} or more`)
+    : damaged(path, `the record at byte ${bytes} does not match its checksum`);
 }
 
-/** Opens or makes the journal in a folder. Rejects with JournalError when it is damaged beyond a torn end. */
-export async function openJournal(dir: string): Promise<OpenedJournal> {
+/** The journal's content, as far as it is whole. Rejects with JournalError when something is missing or damaged beyond a torn end. */
+async function readJournal(
+  dir: string,
+  path: string,
+  number: number,
+): Promise<{ records: unknown[]; bytes: number; torn: number }> {
+  const end = await readEnd(dir);
+  if (end && end.number > number) throw damaged(join(dir, 'snapshot'), `it is older than journal.${end.number}, or gone`);
+  const content = await readFileIfExists(path);
+  // A compaction makes the next journal before the snapshot that names it, and removes the one before after that.
+  if (!content && (number > 0 || (await readdir(dir)).some((name) => name.startsWith('journal.'))))
+    throw damaged(path, 'it is gone');
+  if (content?.length === 0 && number === 0 && !end) throw damaged(path, 'it is empty, and nothing says that it was');
+  const { records, bytes } = readRecords(content ?? Buffer.alloc(0), path, end?.number === number ? end.bytes : 0);
+  return { records, bytes, torn: (content?.length ?? 0) - bytes };
+}
+
+/** Opens or makes the journal in a folder. Rejects with JournalError when it is damaged beyond a torn end; nothing is changed then. */
+export async function openJournal(dir: string, clock: Clock): Promise<OpenedJournal> {
   await ensureDir(dir);
   const { number, snapshot } = await readSnapshot(dir);
   const path = journalPath(dir, number);
+  const { records, bytes, torn } = await readJournal(dir, path, number);
   // Of a compaction that did not come to its end, and of the one before.
   for (const stale of [number - 1, number + 1]) await rm(journalPath(dir, stale), { force: true });
+  // What is read now was acknowledged, or is from now on. A new journal is told of before it is there.
+  await writeEnd(dir, { number, bytes });
   const file = await open(path, 'a+', 0o600);
   try {
-    const content = await readFile(path);
-    const { records, bytes } = readRecords(content, path);
-    if (bytes < content.length) await file.truncate(bytes);
+    if (torn > 0) await file.truncate(bytes);
     await file.sync();
     await syncDir(dir);
-    return { snapshot, records, tornBytes: content.length - bytes, journal: new Journal(dir, number, file, bytes) };
+    return { snapshot, records, tornBytes: torn, journal: new Journal(dir, number, file, bytes, clock) };
   } catch (error) {
     await file.close();
     throw error;
-  }
-}
-
-async function syncDir(path: string): Promise<void> {
-  const dir = await open(path, 'r');
-  try {
-    await dir.sync();
-  } finally {
-    await dir.close();
   }
 }
 
@@ -97,6 +140,8 @@ interface Job {
   text: string;
   /** Fold everything before into this instead. */
   snapshot?: unknown;
+  /** Say in the file beside it how far the journal reaches. */
+  note?: boolean;
   resolve(): void;
   reject(error: Error): void;
 }
@@ -109,12 +154,15 @@ export class Journal {
   #jobs: Job[] = [];
   #working = false;
   #failed: JournalError | undefined;
+  readonly #clock: Clock;
+  #noting: Timer | undefined;
 
-  constructor(dir: string, number: number, file: FileHandle, bytes: number) {
+  constructor(dir: string, number: number, file: FileHandle, bytes: number, clock: Clock) {
     this.#dir = dir;
     this.#number = number;
     this.#file = file;
     this.#bytes = bytes;
+    this.#clock = clock;
   }
   /** Why nothing can be written any more. */
   get failed(): JournalError | undefined {
@@ -137,11 +185,12 @@ export class Journal {
     return this.#ask({ text: '', snapshot });
   }
   async close(): Promise<void> {
-    await this.flushed().catch(() => {});
+    this.#noting?.cancel();
+    await this.#ask({ text: '', note: true }).catch(() => {});
     await this.#file.close();
   }
 
-  #ask(job: Pick<Job, 'text' | 'snapshot'>): Promise<void> {
+  #ask(job: Pick<Job, 'text' | 'snapshot' | 'note'>): Promise<void> {
     if (this.#failed) return Promise.reject(this.#failed);
     const done = new Promise<void>((resolve, reject) => void this.#jobs.push({ ...job, resolve, reject }));
     if (!this.#working) void this.#work();
@@ -158,6 +207,7 @@ export class Journal {
       try {
         if (this.#failed) throw this.#failed;
         await (next === 0 ? this.#replace(first.snapshot) : this.#write(jobs.map(({ text }) => text).join('')));
+        if (jobs.some(({ note }) => note)) await this.#note();
         for (const { resolve } of jobs) resolve();
       } catch (error) {
         this.#failed ??= new JournalError(`cannot write to ${this.#dir}: ${String(error)}`, error);
@@ -171,6 +221,13 @@ export class Journal {
     await this.#file.appendFile(text);
     await this.#file.datasync();
     this.#bytes += Buffer.byteLength(text);
+    this.#noting ??= this.#clock.setTimer(limits.noteDelayMs, () => void this.#ask({ text: '', note: true }).catch(() => {}));
+  }
+  /** A disk that does not take it is told of by the next record. */
+  async #note(): Promise<void> {
+    this.#noting?.cancel();
+    this.#noting = undefined;
+    await writeEnd(this.#dir, { number: this.#number, bytes: this.#bytes }).catch(() => {});
   }
   async #replace(snapshot: unknown): Promise<void> {
     const number = this.#number + 1;
@@ -187,6 +244,7 @@ export class Journal {
     this.#bytes = 0;
     this.#number = number;
     await old.close();
+    await this.#note();
     await rm(journalPath(this.#dir, number - 1), { force: true });
   }
 }

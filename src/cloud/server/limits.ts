@@ -4,6 +4,8 @@ export const limits = {
   bodyBytesMax: 1024 * 1024,
   /** The journal is folded into a snapshot when it has grown by this. */
   journalBytesMax: 16 * 1024 * 1024,
+  /** From a write to the journal to the note of how far it reaches: what is missing up to there is damage. */
+  noteDelayMs: 200,
   /** Calls in the audit log. */
   auditEventsMax: 1_000,
   /** Create requests remembered by their token, and for how long. */

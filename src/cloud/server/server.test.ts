@@ -216,7 +216,7 @@ describe('the world', () => {
     await cloud.close();
     const path = join(dir, 'world', 'journal.0');
     await writeFile(path, (await readFile(path, 'utf8')).replace('10.77', '10.78'));
-    await expect(start(dir)).rejects.toThrow('is damaged at byte 0');
+    await expect(start(dir)).rejects.toThrow('journal.0 is damaged: the record at byte 0 does not match its checksum');
   });
   it('is made real by drivers, one call at a time, again after a failure', async () => {
     const seen: World[] = [];

@@ -84,9 +84,9 @@ export class WorldStore {
   }
 }
 
-/** Opens the world kept in a folder; an empty one at first. Rejects when what is there is damaged. */
+/** Opens the world kept in a folder; an empty one at first. Rejects when what is there is damaged, or less than it was. */
 export async function openWorldStore(dir: string, { logger, clock }: { logger: Logger; clock: Clock }): Promise<WorldStore> {
-  const { snapshot, records, tornBytes, journal } = await openJournal(dir);
+  const { snapshot, records, tornBytes, journal } = await openJournal(dir, clock);
   if (tornBytes > 0) logger.warn('cut a torn record off the journal', { dir, bytes: tornBytes });
   const { world, requests } = replay(snapshot as Snapshot | undefined, records as ChangeRecord[]);
   for (const problem of problemsOf(world)) logger.error('the world on disk is not in order', { problem });
