@@ -21,7 +21,12 @@ export function restsOf(
     restOf(request) {
       if (request.via === 'memory') return () => inside();
       // Whose it is is read when it rests: a request is there before it is known who asks.
-      return () => outside(flowOf(request.user.name));
+      let user: typeof request.user | undefined;
+      let flow = '';
+      return () => {
+        if (request.user !== user) [user, flow] = [request.user, flowOf(request.user.name)];
+        return outside(flow);
+      };
     },
   };
 }

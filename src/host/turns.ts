@@ -129,6 +129,8 @@ class Account {
   }
 
   begin(flow: string): void {
+    // It goes on: what it uses is charged when it ends or somebody else begins.
+    if (flow === this.#running) return;
     if (this.#running === undefined) process.nextTick(this.close);
     else this.#charge();
     this.#running = flow;
