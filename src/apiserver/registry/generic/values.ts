@@ -43,24 +43,38 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
+/** What an object is to the schema of a definition: nothing, a schema, or schemas by the names of fields, which may be called as members of schemas are. */
+type Place = 'outside' | 'schema' | 'fields';
+const schemasByName = new Set(['properties', 'patternProperties', 'definitions', 'dependencies']);
+const valuesInSchemas = new Set(['default', 'example', 'enum']);
+
+function placeOf(place: Place, key: string): Place {
+  if (place === 'outside') return key === 'openAPIV3Schema' ? 'schema' : 'outside';
+  return place === 'schema' && schemasByName.has(key) ? 'fields' : 'schema';
+}
+
 /**
- * Whether a member holds what has no type, where a null is a value: who manages fields, a revision of a controller, the parameters of a device driver. Other
- * types have members of the same names that are maps of texts, where a null is none.
+ * Whether a member holds what has no type, where a null is a value: who manages fields, a revision of a controller, the parameters of a device driver
+ * and what it says of a device, values in the schema of a definition. Other types have members of the same names that are maps of texts, where a null is none.
  */
-function isOpaque(object: Readonly<Record<string, unknown>>, key: string): boolean {
-  if (key === 'data') return object['kind'] === 'ControllerRevision';
+function isOpaque(object: Readonly<Record<string, unknown>>, key: string, place: Place): boolean {
+  if (place !== 'outside') return place === 'schema' && valuesInSchemas.has(key);
+  if (key === 'data')
+    return (
+      object['kind'] === 'ControllerRevision' || (typeof object['driver'] === 'string' && typeof object['device'] === 'string')
+    );
   if (key === 'parameters') return typeof object['driver'] === 'string';
   return key === 'managedFields';
 }
 
 /** The value without the null members of its objects. Parts without nulls are shared. It is for rules and printers, which look at stored objects. */
-export function withoutNulls<T>(value: T): T {
+export function withoutNulls<T>(value: T, place: Place = 'outside'): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
     let copy: unknown[] | undefined;
     for (let at = 0; at < value.length; at++) {
       const item: unknown = value[at];
-      const clean = withoutNulls(item);
+      const clean = withoutNulls(item, place);
       if (clean !== item) (copy ??= [...(value as unknown[])])[at] = clean;
     }
     return (copy ?? value) as T;
@@ -69,8 +83,8 @@ export function withoutNulls<T>(value: T): T {
   let copy: Record<string, unknown> | undefined;
   for (const key in object) {
     const item = object[key];
-    if (item !== null && isOpaque(object, key)) continue;
-    const clean = withoutNulls(item);
+    if (item !== null && isOpaque(object, key, place)) continue;
+    const clean = withoutNulls(item, placeOf(place, key));
     if (clean === null) delete (copy ??= { ...object })[key];
     else if (clean !== item) setOwn((copy ??= { ...object }), key, clean);
   }
@@ -78,15 +92,15 @@ export function withoutNulls<T>(value: T): T {
 }
 
 /** Removes null members of objects, in place: decoding writes them for unset fields, rules are simpler without. */
-export function dropNulls(value: unknown): void {
+export function dropNulls(value: unknown, place: Place = 'outside'): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
-    for (const item of value) dropNulls(item);
+    for (const item of value) dropNulls(item, place);
     return;
   }
   const object = value as Record<string, unknown>;
   for (const key in object) {
     if (object[key] === null) delete object[key];
-    else if (typeof object[key] === 'object' && !isOpaque(object, key)) dropNulls(object[key]);
+    else if (typeof object[key] === 'object' && !isOpaque(object, key, place)) dropNulls(object[key], placeOf(place, key));
   }
 }
