@@ -91,8 +91,8 @@ it('takes a data directory as long as the sockets of its nodes, and says by how 
     assertSocketPaths(dataDir, [containerdPaths(nodeDir(dataDir, 'node-1')).ttrpcSocket]);
   };
   const rest = '/nodes/node-1/containerd/containerd.sock.ttrpc'.length;
-  expect(() => check(107 - rest)).not.toThrow();
-  expect(() => check(109 - rest)).toThrow(
+  expect(() => check(104 - rest)).not.toThrow();
+  expect(() => check(106 - rest)).toThrow(
     'is 2 bytes too long for the sockets in it; choose a shorter directory with --data-dir',
   );
 });

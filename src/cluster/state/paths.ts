@@ -66,10 +66,10 @@ export function assertFree(dataDir: string): void {
   if (taken) throw new Error(`${join(dataDir, taken)} belongs to no cluster; choose another directory with --data-dir`);
 }
 
-/** What the kernel takes as the path of a unix socket, without the zero at its end. */
-const socketPathBytesMax = 107;
+/** What containerd takes as the path of a unix socket (sys/socket_unix.go); the kernel takes three bytes more. */
+const socketPathBytesMax = 104;
 
-/** Throws a sentence where the data directory makes the path of a socket in it longer than the kernel takes. */
+/** Throws a sentence where the data directory makes the path of a socket in it longer than those who listen there take. */
 export function assertSocketPaths(dataDir: string, sockets: readonly string[]): void {
   const over = Math.max(...sockets.map((path) => Buffer.byteLength(path))) - socketPathBytesMax;
   if (over > 0)
