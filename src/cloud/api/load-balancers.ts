@@ -1,11 +1,11 @@
 // Operations on load balancers. Pure.
 import * as z from 'zod';
 import { once } from '#utils';
-import { healthCheck, listener, loadBalancer } from '../model/index.ts';
+import { healthCheck, listener, listenersMax, loadBalancer, sourceRangesMax } from '../model/index.ts';
 import { creation, operation, page, paging } from './operation.ts';
 
-const listeners = once(() => z.array(listener()).max(100));
-const sourceRanges = once(() => z.array(z.cidrv4()).max(500));
+const listeners = once(() => z.array(listener()).max(listenersMax));
+const sourceRanges = once(() => z.array(z.cidrv4()).max(sourceRangesMax));
 const targets = once(() => z.array(z.strictObject({ instanceId: z.string() })).max(5000));
 const affinityTimeoutSeconds = once(() => z.int().min(1).max(86_400));
 const change = <const Path extends string, Body extends z.ZodObject>(path: Path, body: () => Body, summary: string) =>

@@ -192,6 +192,10 @@ export const healthCheck = once(() =>
 );
 export type HealthCheck = Of<typeof healthCheck>;
 
+/** What one load balancer may have. */
+export const listenersMax = 100;
+export const sourceRangesMax = 500;
+
 export const listener = once(() =>
   z.object({
     protocol: z.enum(['tcp', 'udp']),

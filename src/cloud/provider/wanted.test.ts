@@ -93,6 +93,16 @@ describe('the load balancer that a Service wants', () => {
     ['SCTP', service({ ports: [{ protocol: 'SCTP', port: 1, nodePort: 2 }] }), 'no protocol SCTP'],
     ['a proxy without node ports', service(noNodePorts, { kind: 'proxy' }), 'needs node ports'],
     ['PROXY protocol of packets', service({}, { kind: 'network', 'proxy-protocol': 'v1' }), 'no PROXY protocol'],
+    [
+      'more ports than a load balancer has',
+      service({ ports: Array.from({ length: 101 }, (_, index) => ({ port: index + 1, nodePort: index + 30_000 })) }),
+      'at most 100 ports, and the Service has 101',
+    ],
+    [
+      'more source ranges than it has',
+      service({ loadBalancerSourceRanges: Array.from({ length: 501 }, (_, index) => `10.${index >> 8}.${index & 255}.0/24`) }),
+      'at most 500 source ranges, and the Service has 501',
+    ],
     ['an unknown kind', service({}, { kind: 'magic' }), 'must be one of proxy, network'],
   ])('refuses %s', (_, given, message) => expect(() => wantedBalancer(given, 'proxy')).toThrow(message));
 });

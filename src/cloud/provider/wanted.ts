@@ -1,7 +1,7 @@
 // The load balancer that a Service wants, as data. Pure.
 import { healthCheckOf, type Service, type ServicePort, sourceRangesOf } from '#cloud-provider';
 import type { HealthCheck, Listener, LoadBalancer } from '../model/index.ts';
-import { healthCheck } from '../model/index.ts';
+import { healthCheck, listenersMax, sourceRangesMax } from '../model/index.ts';
 import { addressAnnotation, internalAnnotation, kindAnnotation, proxyProtocolAnnotation } from './annotations.ts';
 import { affinityTimeoutSecondsDefault, kubeProxyHealthPort } from './limits.ts';
 
@@ -62,10 +62,17 @@ function affinityOf({ spec }: Service): number | undefined {
   return spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? affinityTimeoutSecondsDefault;
 }
 
+function mustFit(what: string, count: number, max: number): void {
+  if (count > max) throw new Error(`the local cloud's load balancers have at most ${max} ${what}, and the Service has ${count}`);
+}
+
 /** Throws a sentence for what the cloud cannot do; it is shown in an event of the Service. */
 export function wantedBalancer(service: Service, defaultKind: LoadBalancer['kind']): WantedBalancer {
   const { ports = [], ipFamilies = [], loadBalancerIP } = service.spec ?? {};
   if (ipFamilies.length > 0 && !ipFamilies.includes('IPv4')) throw new Error("the local cloud's load balancers have IPv4 only");
+  const sourceRanges = sourceRangesOf(service).filter((range) => !range.includes(':'));
+  mustFit('ports', ports.length, listenersMax);
+  mustFit('source ranges', sourceRanges.length, sourceRangesMax);
   const kind = kindOf(service, defaultKind);
   const address = loadBalancerIP || service.metadata.annotations?.[addressAnnotation]?.trim() || undefined;
   const previousAddress = service.status?.loadBalancer?.ingress?.[0]?.ip;
@@ -74,7 +81,7 @@ export function wantedBalancer(service: Service, defaultKind: LoadBalancer['kind
     kind,
     scheme: choice(service, internalAnnotation, ['true', 'false']) === 'true' ? 'internal' : 'internet-facing',
     listeners: ports.map((port) => listenerOf(kind, port)),
-    sourceRanges: sourceRangesOf(service).filter((range) => !range.includes(':')),
+    sourceRanges,
     healthCheck: healthCheckFor(service),
     proxyProtocol: choice(service, proxyProtocolAnnotation, ['v1', 'v2']) ?? 'none',
     ...(affinityTimeoutSeconds !== undefined && { affinityTimeoutSeconds }),
