@@ -49,7 +49,13 @@ export class Planner<View> {
   async plan(key: string, lastFailure: ViewContext['lastFailure']): Promise<Plan> {
     const live = new Map<string, KubeObject | undefined>();
     const answers = new Map<string, Answer>();
-    const context: ViewContext = { live, answers, memory: this.#memory.get(key), ...(lastFailure && { lastFailure }) };
+    const context: ViewContext = {
+      live,
+      answers,
+      memory: this.#memory.get(key),
+      monotonicMs: this.#deps.clock.monotonic(),
+      ...(lastFailure && { lastFailure }),
+    };
     for (let round = 0; round < liveRoundsMax; round++) {
       const plan = this.#decide(key, context);
       const missing = (plan.needsLive ?? []).filter((ref) => !live.has(refKey(ref)));

@@ -143,6 +143,8 @@ export interface ViewContext {
   lastFailure?: { op: Effect['op']; message: string; reason: string };
   /** What the last plan of this key remembered. */
   memory?: unknown;
+  /** For lengths of time that were seen here: unlike the time of day that `reconcile` is given, it never jumps. */
+  monotonicMs: number;
 }
 
 export interface WatchDefinition<T extends KubeObject = KubeObject> {

@@ -18,7 +18,7 @@ const cronJob = (spec: Partial<CronJobSpec> = {}, status: CronJob['status'] = {}
   },
   status,
 });
-const context: ViewContext = { live: new Map() };
+const context: ViewContext = { monotonicMs: 0, live: new Map() };
 const job = (name: string, outcome?: string, extra: Partial<Job['metadata']> = {}): Job => ({
   metadata: {
     name,
@@ -110,5 +110,5 @@ test('an active Job that the cache does not know is looked up, and forgotten whe
   const view = { cronJob: cronJob({}, status), jobs: [], context };
   expect(reconcile(view, now).needsLive?.map(({ name }) => name)).toEqual(['lost']);
   const live = new Map([['batch/jobs/ns/lost', undefined]]);
-  expect(told(reconcile({ ...view, context: { live } }, now).effects)).toEqual(['MissingJob', 'update']);
+  expect(told(reconcile({ ...view, context: { monotonicMs: 0, live } }, now).effects)).toEqual(['MissingJob', 'update']);
 });

@@ -52,7 +52,7 @@ const pod = (on: string, hash = 'new', extra: { ready?: boolean; phase?: string;
 });
 
 const run = (set: DaemonSet, nodes: Node[], pods: Pod[], revisions = [revision('old', 1), revision('new', 2)]): Plan =>
-  reconcile({ set, nodes, pods, revisions, holder: undefined, context: { live: new Map() } }, now);
+  reconcile({ set, nodes, pods, revisions, holder: undefined, context: { monotonicMs: 0, live: new Map() } }, now);
 const flat = (effects: readonly Effect[]): Effect[] =>
   effects.flatMap((effect) => (effect.op === 'parallel' ? flat(effect.effects) : [effect]));
 const told = ({ effects }: Plan): string[] =>
@@ -107,7 +107,7 @@ test('a pod that fails again waits longer each time', () => {
         pods: failed,
         revisions: [revision('new', 1)],
         holder: undefined,
-        context: { live: new Map(), memory },
+        context: { monotonicMs: 0, live: new Map(), memory },
       },
       now + laterMs,
     );

@@ -51,7 +51,7 @@ const set = (image: string, { replicas, available = replicas, desired = 10, max 
 });
 
 const run = (view: Partial<DeploymentView> & { deployment: Deployment }): Plan =>
-  reconcile({ replicaSets: [], holder: undefined, pods: new Map(), context: { live: new Map() }, ...view }, now);
+  reconcile({ replicaSets: [], holder: undefined, pods: new Map(), context: { monotonicMs: 0, live: new Map() }, ...view }, now);
 
 /** Size of each ReplicaSet after the plan, by image. */
 function sizes({ effects }: Plan): Record<string, number | string> {

@@ -39,7 +39,7 @@ const pod = (name: string, phase: string, extra: Partial<Pod['metadata']> = {}, 
 const index = (value: number) => ({ annotations: { 'batch.kubernetes.io/job-completion-index': String(value) } });
 
 const run = (one: Job, pods: Pod[], at = now): Plan =>
-  reconcile({ job: one, pods, strays: [], context: { live: new Map() } }, at);
+  reconcile({ job: one, pods, strays: [], context: { monotonicMs: 0, live: new Map() } }, at);
 const flat = (effects: readonly Effect[]): Effect[] =>
   effects.flatMap((effect) => (effect.op === 'parallel' ? flat(effect.effects) : [effect]));
 const told = ({ effects }: Plan): string[] =>
@@ -162,7 +162,10 @@ describe('the end', () => {
     expect(run(over, []).effects).toEqual([]);
   });
   test('pods without a Job lose its finalizer', () => {
-    const plan = reconcile({ job: undefined, pods: [], strays: [pod('a', 'Running')], context: { live: new Map() } }, now);
+    const plan = reconcile(
+      { job: undefined, pods: [], strays: [pod('a', 'Running')], context: { monotonicMs: 0, live: new Map() } },
+      now,
+    );
     expect(told(plan)).toEqual(['patch a']);
   });
 });

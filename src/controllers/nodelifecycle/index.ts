@@ -43,13 +43,14 @@ export const nodeLifecycleController = (config: Config): ControllerDefinition =>
       }),
     ],
     periodic: { everyMs: config.nodeMonitorPeriodMs, keys: () => [allKey] },
-    view(key, cache, { memory }) {
+    view(key, cache, { memory, monotonicMs }) {
       if (key === allKey)
         return {
           of: 'all',
           nodes: cache.list<Node>(nodes),
           lease: (name) => cache.get<Lease>(leases, leaseNamespace, name),
           memory: memory as MonitorMemory | undefined,
+          monotonicMs,
         };
       const name = key.slice(prefix.length);
       const node = cache.get<Node>(nodes, '', name);

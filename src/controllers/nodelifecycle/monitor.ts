@@ -4,7 +4,7 @@ import type { Lease } from '#api/coordination/v1';
 import type { Node, NodeCondition } from '#api/core/v1';
 import type { Effect, Plan } from '#controller-runtime';
 import { mergePatch, nodes as nodeResource } from '#controller-runtime/platform';
-import { type HealthConfig, sight, type Sighting, silentConditions } from './health.ts';
+import { type HealthConfig, type Moment, sight, type Sighting, silentConditions } from './health.ts';
 import { changedTaints, executeTaint, hasTaint, notReady, readyCondition, unreachable } from './taints.ts';
 import {
   disruption,
@@ -30,6 +30,7 @@ export interface MonitorView {
   nodes: readonly Node[];
   lease(name: string): Lease | undefined;
   memory: MonitorMemory | undefined;
+  monotonicMs: number;
 }
 
 interface Look {
@@ -52,10 +53,10 @@ const nodeEvent = (regarding: Node, reason: string, message: string): Effect => 
   message,
 });
 
-function look(node: Node, view: MonitorView, config: HealthConfig, now: number): Look {
+function look(node: Node, view: MonitorView, config: HealthConfig, moment: Moment): Look {
   const name = node.metadata.name ?? '';
-  const sighting = sight(node, view.lease(name), view.memory?.sightings.get(name), now);
-  const conditions = silentConditions(node, sighting, config, now);
+  const sighting = sight(node, view.lease(name), view.memory?.sightings.get(name), moment);
+  const conditions = silentConditions(node, sighting, config, moment);
   return { node, name, sighting, conditions, ready: conditions ? 'Unknown' : readyCondition(node)?.status };
 }
 
@@ -105,8 +106,13 @@ interface Tainting {
 }
 
 /** NoExecute taints: taken off and exchanged at once, put on as fast as the zone allows, those that have waited longest first. */
-function taint(looks: readonly Look[], start: ReadonlyMap<string, Zone>, defaultRate: number, now: number): Tainting {
-  const zones = new Map([...start].map(([key, zone]) => [key, filled(zone, now)]));
+function taint(
+  looks: readonly Look[],
+  start: ReadonlyMap<string, Zone>,
+  defaultRate: number,
+  { now, monotonicMs }: Moment,
+): Tainting {
+  const zones = new Map([...start].map(([key, zone]) => [key, filled(zone, monotonicMs)]));
   const result: Tainting = { effects: [], zones, tainted: [], nextMs: undefined };
   const since = ({ node }: Look): string => readyCondition(node)?.lastTransitionTime ?? '';
   for (const one of [...looks].sort((a, b) => (since(a) < since(b) ? -1 : since(a) > since(b) ? 1 : 0))) {
@@ -120,7 +126,7 @@ function taint(looks: readonly Look[], start: ReadonlyMap<string, Zone>, default
       continue;
     }
     const key = zoneOf(node);
-    const zone = zones.get(key) ?? newZone(defaultRate, now);
+    const zone = zones.get(key) ?? newZone(defaultRate, monotonicMs);
     if (zone.tokens >= 1) {
       zones.set(key, { ...zone, tokens: zone.tokens - 1 });
       result.effects.push(...taintPatch(node, change, now));
@@ -150,8 +156,15 @@ function comings(looks: readonly Look[], { memory }: MonitorView): Effect[] {
 
 /** Decides for all nodes at once which conditions and taints they get. */
 export function monitor(config: HealthConfig & ZoneConfig, view: MonitorView, now: number): Plan {
-  const looks = view.nodes.map((node) => look(node, view, config, now));
-  const { zones, entered, left } = disruption(view.memory?.zones ?? new Map<string, Zone>(), countZones(looks), config, now);
+  const { monotonicMs } = view;
+  const moment: Moment = { now, monotonicMs };
+  const looks = view.nodes.map((node) => look(node, view, config, moment));
+  const { zones, entered, left } = disruption(
+    view.memory?.zones ?? new Map<string, Zone>(),
+    countZones(looks),
+    config,
+    monotonicMs,
+  );
   const writes = looks.flatMap(statusEffects);
   const tainting: Tainting = entered
     ? {
@@ -160,8 +173,8 @@ export function monitor(config: HealthConfig & ZoneConfig, view: MonitorView, no
         tainted: [],
         nextMs: undefined,
       }
-    : taint(looks, zones, config.nodeEvictionRate, now);
-  const sightings = new Map(looks.map(({ name, sighting }) => [name, left ? { ...sighting, seenAtMs: now } : sighting]));
+    : taint(looks, zones, config.nodeEvictionRate, moment);
+  const sightings = new Map(looks.map(({ name, sighting }) => [name, left ? { ...sighting, seenAtMs: monotonicMs } : sighting]));
   const memory: MonitorMemory = { sightings, zones: tainting.zones };
   const all = [...writes, ...tainting.effects];
   return {

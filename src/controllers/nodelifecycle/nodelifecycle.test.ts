@@ -37,9 +37,14 @@ function world(names: readonly string[]) {
   return {
     nodes,
     renewals,
-    look(seconds: number): string[] {
+    /** `offMs`: how far the time of day has jumped. */
+    look(seconds: number, offMs = 0): string[] {
       const lease = (name: string) => (renewals.has(name) ? leaseAt(renewals.get(name) ?? 0) : undefined);
-      const plan = monitor(config, { nodes: [...nodes.values()], lease, memory }, at(seconds));
+      const plan = monitor(
+        config,
+        { nodes: [...nodes.values()], lease, memory, monotonicMs: seconds * 1000 },
+        at(seconds) + offMs,
+      );
       memory = plan.remember as MonitorMemory;
       return flat(plan.effects).flatMap((effect) => {
         if (effect.op === 'update') {
@@ -59,6 +64,18 @@ function world(names: readonly string[]) {
 }
 
 describe('a silent node', () => {
+  it.each([2, -2])(
+    'is silent by a clock that never jumps: the time of day, %i days off, makes none silent and hides none',
+    (days) => {
+      const offMs = days * 86_400_000;
+      const { renewals, look } = world(['a', 'b', 'c']);
+      for (const name of ['a', 'b', 'c']) renewals.set(name, 0);
+      expect([look(0), look(5, offMs), look(45, offMs)]).toEqual([[], [], []]);
+      for (const name of ['a', 'c']) renewals.set(name, 45);
+      expect(look(50, offMs)).toEqual([]);
+      expect(look(55, offMs)).toEqual(['b: status']);
+    },
+  );
   it('is unknown after the grace period and tainted in the next step', () => {
     const { nodes, renewals, look } = world(['a', 'b', 'c']);
     const timeline: [number, string[]][] = [];

@@ -51,7 +51,7 @@ const statusOf = ({ effects }: Plan): ReplicaSet['status'] =>
 const run = (
   set: ReplicaSet | undefined,
   pods: Pod[],
-  context: ViewContext = { live: new Map() },
+  context: ViewContext = { monotonicMs: 0, live: new Map() },
   crowd = new Map<string, number>(),
 ) => replicaSetController.reconcile({ owner: set, pods, crowd, context }, now);
 
@@ -79,7 +79,7 @@ describe('pods', () => {
 
 describe('adoption', () => {
   const orphan = pod('o', { ownerReferences: [] });
-  const live = (set: ReplicaSet | undefined) => ({ live: new Map([['apps/replicasets/ns/web', set]]) });
+  const live = (set: ReplicaSet | undefined) => ({ monotonicMs: 0, live: new Map([['apps/replicasets/ns/web', set]]) });
 
   test('asks for the set as it is now, then takes the orphan', () => {
     const set = replicaSet(1);
@@ -122,7 +122,7 @@ describe('status', () => {
   });
   test('a failure to create is a condition until it is over', () => {
     const lastFailure = { op: 'create' as const, message: 'exceeded quota', reason: 'Forbidden' };
-    const failed = statusOf(run(replicaSet(1), [], { live: new Map(), lastFailure }));
+    const failed = statusOf(run(replicaSet(1), [], { monotonicMs: 0, live: new Map(), lastFailure }));
     expect(failed?.conditions).toMatchObject([
       { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota' },
     ]);

@@ -58,7 +58,7 @@ const run = (one: StatefulSet, pods: Pod[], claims: PersistentVolumeClaim[] = []
       revisions: history,
       holder: undefined,
       claims: new Map(claims.map((claim) => [claim.metadata.name ?? '', claim])),
-      context: { live: new Map() },
+      context: { monotonicMs: 0, live: new Map() },
     },
     now,
   );
@@ -116,7 +116,7 @@ describe('as many replicas as a number can say', () => {
       return resource.resource === 'statefulsets' ? one : undefined;
     };
     const cache = { get, ownedBy: () => [pod(0)], list: () => [], byIndex: () => [] };
-    statefulSetController.view('ns/s', cache as unknown as Cache, { live: new Map() });
+    statefulSetController.view('ns/s', cache as unknown as Cache, { monotonicMs: 0, live: new Map() });
     expect(asked).toEqual(['data-s-0', 'data-s-1']);
   });
 });
