@@ -80,7 +80,8 @@ export function rowOf(
   now: number,
 ): TableRow {
   const printer = printerOf(resource);
-  const plain = withoutNulls(stored);
+  // Of a custom resource a null is a value.
+  const plain = resource.custom ? stored : withoutNulls(stored);
   const conditions = printer.conditions?.(plain) ?? [];
   const row = { cells: printer.cells(plain, now), ...(conditions.length > 0 && { conditions }) };
   if (include === 'None') return { ...row, object: null };
