@@ -1,12 +1,19 @@
 // The `scale` subresource of any kind: read, replaced or patched as an autoscaling/v1 Scale, which is a view of the object.
-import { conflict, internalError } from '#apimachinery/errors';
+import { conflict, internalError, type StatusError } from '#apimachinery/errors';
 import { atOnce, createFieldManager, type FieldManager } from '#apimachinery/managedfields';
 import { formatTime, type UnknownObject } from '#apimachinery/meta';
 import { decode, DecodeError, type SchemaTable } from '#apimachinery/schema';
 import type { PatchType } from '#apimachinery/transport';
 import { ensureName, ensureNamespace } from '../registry/generic/metadata.ts';
-import { type PatchRequest, patchedBy, readApplied, refusedPatch, strictProblems } from '../registry/generic/patch.ts';
-import { asLibraryWrites } from '../registry/generic/patch-texts.ts';
+import {
+  type PatchRequest,
+  patchedBy,
+  readApplied,
+  refusedPatch,
+  refuseUnversioned,
+  strictProblems,
+} from '../registry/generic/patch.ts';
+import { asLibraryWrites, nameProblem } from '../registry/generic/patch-texts.ts';
 import { scaleApiVersion, scaleOf, updateScale } from '../registry/generic/scale.ts';
 import type { WriteContext, ServedResource } from '../registry/generic/types.ts';
 import type { BodyTarget } from '../chain/incoming.ts';
@@ -132,6 +139,7 @@ function patched(context: WriteContext, schema: SchemaTable, asked: PatchRequest
   try {
     // In the order in which upstream reads it.
     const text = isStrategic ? result : asLibraryWrites(result, current, request.body);
+    if (!isStrategic) checkNames(context, request, current, text);
     const { object, strictErrors } = decode(schema, scaleType, text, { strict: request.fieldValidation !== 'Ignore' });
     if (isStrategic) strictErrors.sort();
     strictProblems(context, request, strictErrors, (why) => refusedPatch(request, current, result, why));
@@ -140,4 +148,17 @@ function patched(context: WriteContext, schema: SchemaTable, asked: PatchRequest
     if (error instanceof DecodeError) throw refusedPatch(request, current, result, error.message, error.mismatch);
     throw error;
   }
+}
+
+/** Refuses the result of a patch that calls itself something else than a Scale. That of a custom resource may leave its version out. */
+function checkNames(context: WriteContext, request: PatchRequest, current: UnknownObject, result: unknown): void {
+  if (typeof result !== 'object' || result === null) return;
+  const { schema, custom } = context.resource;
+  const refuse = (why: string): StatusError => refusedPatch(request, current, result, why);
+  const isUnversioned = !(result as UnknownObject).apiVersion;
+  if (isUnversioned && custom) return;
+  const scale = { schema, group: 'autoscaling', version: 'v1', kind: 'Scale' };
+  const problem = nameProblem(scale, result, () => '');
+  if (problem !== undefined) throw refuse(problem);
+  if (isUnversioned) refuseUnversioned(context, request, result, refuse);
 }

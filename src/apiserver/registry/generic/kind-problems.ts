@@ -14,7 +14,7 @@ export interface NamedKind {
   apiVersion: string;
 }
 
-interface WantedKind {
+export interface WantedKind {
   schema: SchemaTable;
   group: string;
   kind: string;
@@ -47,6 +47,10 @@ const ownSchemes: Readonly<Record<string, string>> = {
   'apiextensions.k8s.io': 'k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55',
   'apiregistration.k8s.io': 'k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28',
 };
+
+/** Why a kind that states no version cannot be read: upstream looks for it where the group keeps its own form of kinds. */
+export const unversionedText = (kind: string, group: string): string =>
+  `no kind ${JSON.stringify(kind)} is registered for the internal version of group ${JSON.stringify(group)} in scheme ${JSON.stringify(own(ownSchemes, group) ?? scheme)}`;
 
 /** Why what is named cannot become the wanted kind: nobody knows it, or it is another one. */
 export function conversionProblem(wanted: WantedKind, named: NamedKind): string {

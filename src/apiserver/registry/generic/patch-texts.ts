@@ -4,7 +4,7 @@ import { internalError, invalidObject, type StatusError } from '#apimachinery/er
 import { invalid, root } from '#apimachinery/field';
 import { type ObjectMeta, parseApiVersion, readApiVersion, type UnknownObject } from '#apimachinery/meta';
 import { type DecodeError, jsonKind } from '#apimachinery/schema';
-import { conversionProblem } from './kind-problems.ts';
+import { conversionProblem, unversionedText, type WantedKind } from './kind-problems.ts';
 import { apiVersionText, type ServedResource } from './types.ts';
 
 /**
@@ -77,7 +77,11 @@ export function appliedText(resource: ServedResource, { namespace = '', name = '
 }
 
 /** Why the result cannot be read: it calls itself something else than what the path names, or names itself by what is no text. Of custom resources any name can be read. */
-export function nameProblem(resource: ServedResource, patched: object, shown: () => string): string | undefined {
+export function nameProblem(
+  resource: WantedKind & { version: string; custom?: boolean | undefined },
+  patched: object,
+  shown: () => string,
+): string | undefined {
   const { kind, apiVersion } = patched as { kind?: unknown; apiVersion?: unknown };
   const wrong = Object.entries({ kind, apiVersion }).find(
     ([, name]) => typeof name !== 'string' && name !== undefined && name !== null,
@@ -89,6 +93,8 @@ export function nameProblem(resource: ServedResource, patched: object, shown: ()
   if (resource.custom) return kind ? undefined : `Object 'Kind' is missing in '${shown()}'`;
   const named = { kind: (kind as string | undefined) || resource.kind, apiVersion: read || apiVersionText(resource) };
   if (named.kind === resource.kind && named.apiVersion === apiVersionText(resource)) return undefined;
+  const { group, version, schema } = resource;
+  if (read === '' && !schema.kind(group, version, named.kind)) return unversionedText(named.kind, group);
   return conversionProblem(resource, { ...named, ...parseApiVersion(named.apiVersion) });
 }
 

@@ -182,12 +182,26 @@ const refusing =
   (why: string, mismatch?: DecodeError['mismatch']): StatusError =>
     refusedPatch({ ...request, sorted: custom }, current, patched, why, mismatch);
 
+/** Upstream reads what states no version as an object without fields, and goes on with that, which has no name. */
+export function refuseUnversioned(
+  context: Pick<WriteContext, 'request' | 'target'>,
+  request: PatchRequest,
+  written: object,
+  refuse: (why: string) => StatusError,
+): never {
+  const fields = Object.keys(written).filter((name) => name !== 'kind' && name !== 'apiVersion');
+  const unknown = fields.map((name) => `unknown field ${JSON.stringify(name)}`);
+  strictProblems(context, request, request.fieldValidation === 'Ignore' ? [] : unknown, refuse);
+  throw badRequest(`the name of the object (${context.target.name} based on URL) was undeterminable: name must be provided`);
+}
+
 function decodePatched(
-  { resource, target }: WriteContext,
+  context: WriteContext,
   request: PatchRequest,
   current: UnknownObject,
   patched: unknown,
 ): { object: UnknownObject; strictErrors: string[] } {
+  const { resource, target } = context;
   const refuse = refusing(resource, request, current, patched);
   if (typeof patched !== 'object' || patched === null || Array.isArray(patched))
     throw refuse('the patch does not yield an object');
@@ -199,9 +213,8 @@ function decodePatched(
     // What is not of the definition's kind has no unknown fields.
     const isOwn = !resource.custom || misnamed(resource, target.name, patched) === undefined;
     const decoded = read(resource, patched, isOwn && request.fieldValidation !== 'Ignore');
-    // Upstream reads what states no version as another object than the one that it goes on with.
     if (!resource.custom && !isStrategic(request) && !(patched as UnknownObject).apiVersion)
-      throw badRequest(`the name of the object (${target.name} based on URL) was undeterminable: name must be provided`);
+      refuseUnversioned(context, request, asLibraryWrites(patched, current, request.body) as object, refuse);
     return decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
