@@ -11,7 +11,7 @@ const way = { endpoint: '192.0.2.1:6443', token: 'abcdef.0123456789abcdef', prog
 
 it('refuses a folder whose path is too long for the sockets in it before it asks anybody', async () => {
   const joining = joinMachine({ ...way, dir: `/${'d'.repeat(90)}` }, deps);
-  await expect(joining).rejects.toThrow('17 bytes too long for the sockets in it; choose a shorter directory with --data-dir');
+  await expect(joining).rejects.toThrow('20 bytes too long for the sockets in it; choose a shorter directory with --data-dir');
 });
 
 it('refuses the folder of a cluster, whose authorities are in it', async () => {
