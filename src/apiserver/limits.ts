@@ -12,6 +12,8 @@ export const targetLengthMax = 64 * 1024;
 export const reservedSeatsShare = 0.25;
 /** What a client that was refused by those is asked to wait. */
 export const retryAfterSeconds = 1;
+/** What a 429 says (k8s.io/apiserver/pkg/endpoints/handlers/responsewriters). */
+export const tooManyText = 'Too many requests, please try again later.';
 /** What a client is asked to wait when the store does not answer (k8s.io/apiserver/pkg/storage/errors). */
 export const unreachableRetrySeconds = 2;
 /** Events are gathered this long before one write per watcher. */

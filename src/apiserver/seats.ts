@@ -103,7 +103,7 @@ export function serverSeats({ settings, table, cluster, clock, metrics }: SeatsI
   };
   const stops = ['flowschemas', 'prioritylevelconfigurations'].map((resource) => cluster.onChange(group, resource, later));
   return {
-    seats: { take: (request) => fair.take(request), seatsWatches: true },
+    seats: { take: (request) => fair.take(request), exempts: (request) => fair.exempts(request), seatsWatches: true },
     debug(path, query) {
       const name = path.startsWith(dumpPath) ? path.slice(dumpPath.length) : '';
       const what = Object.hasOwn(dumps, name) ? dumps[name as keyof typeof dumps] : undefined;

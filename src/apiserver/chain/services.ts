@@ -13,13 +13,17 @@ import type { Outcome } from './outcome.ts';
 export interface Seats {
   /** Gives a seat at once or when there is one, or throws 429. The result gives it back; it may be called more than once. */
   take(request: Request): (() => void) | Promise<() => void>;
+  /** Whether nothing may hold the request up, whoever sends it: it asks how the server is, for example. Absent: there are no such requests. */
+  exempts?(request: Request): boolean;
   /** Watches take a seat until they have begun. */
   readonly seatsWatches?: boolean;
 }
 
 /** Lets requests of one flow begin as fast as its share of the thread allows. */
 export interface Pacing {
-  /** Waits for a seat; undefined when there is one at once. Throws 429 when too many wait; rejects when the request is over before its turn. Each that entered leaves. */
+  /** Whether the flow's next request would have to wait. */
+  isDelayed(flow: string): boolean;
+  /** Waits until the request may begin; undefined when it may at once. Throws or rejects with 429 when too many wait, or this one for too long; rejects when the request is over before. Each that entered leaves. */
   enter(flow: string, request: Pick<Request, 'cancellation'>): Promise<void> | undefined;
   leave(flow: string): void;
 }

@@ -1,9 +1,10 @@
 // API Priority and Fairness: who is served when there is more to do than can be done at once (KEP-1040;
 // https://kubernetes.io/docs/concepts/cluster-administration/flow-control/). The core decides; this is its shell with clock, metrics and answers.
 import type { FlowSchema, PriorityLevelConfiguration } from '#api/flowcontrol/v1';
-import { StatusError } from '#apimachinery/errors';
+import { type StatusError, tooManyRequests } from '#apimachinery/errors';
 import type { Metrics } from '#component-base';
 import type { Clock } from '#utils';
+import { tooManyText } from '../limits.ts';
 import type { Request, RequestData } from '../request/request.ts';
 import { dumpLevels, dumpQueues, dumpRequests } from './core/dump.ts';
 import { estimate, type Facts } from './core/estimate.ts';
@@ -52,10 +53,8 @@ export class FairSeats {
 
   /** Gives seats at once or when there are some; throws or rejects with 429. */
   take(request: Request): Leave | Promise<Leave> {
-    const { matcher, all } = this.#levels;
-    const schema = matcher.find(request);
-    const level = schema && all.get(schema.spec?.priorityLevelConfiguration.name ?? '');
-    if (!schema || !level) throw tooMany(1);
+    const { schema, level } = this.#find(request);
+    if (!schema || !level) throw tooManyRequests(tooManyText, 1);
     const name = schema.metadata.name ?? '';
     request.notes.flow = { schema: schema.metadata.uid ?? '', level: level.uid };
     const { clock, facts } = this.#options;
@@ -68,6 +67,11 @@ export class FairSeats {
     return ticket.state === 'executing' ? this.#seated(level, ticket) : this.#wait(level, ticket, request);
   }
 
+  /** Whether the request is of a level that is exempt from all of this, as those to health endpoints are. */
+  exempts(request: Request): boolean {
+    return this.#find(request).level?.exempt ?? false;
+  }
+
   dump(what: 'levels' | 'queues' | 'requests', details: boolean): string {
     const { clock } = this.#options;
     if (what === 'levels') return dumpLevels(this.#levels);
@@ -76,6 +80,12 @@ export class FairSeats {
 
   close(): void {
     this.#timer?.cancel();
+  }
+
+  #find(request: Request): { schema: FlowSchema | undefined; level: Level | undefined } {
+    const { matcher, all } = this.#levels;
+    const schema = matcher.find(request);
+    return { schema, level: schema && all.get(schema.spec?.priorityLevelConfiguration.name ?? '') };
   }
 
   #seated(level: Level, ticket: Ticket): Leave {
@@ -123,7 +133,7 @@ export class FairSeats {
   #refuse(level: Level, schema: string, why: Refusal): StatusError {
     this.#metrics.refused(level.name, schema, why);
     level.retryAfter.refused(this.#options.clock.monotonic());
-    return tooMany(level.retryAfter.seconds);
+    return tooManyRequests(tooManyText, level.retryAfter.seconds);
   }
 
   /** Seats move while there are requests; a server that nobody asks has nothing to adjust. */
@@ -137,11 +147,3 @@ export class FairSeats {
     });
   }
 }
-
-const tooMany = (retryAfterSeconds: number): StatusError =>
-  new StatusError({
-    code: 429,
-    reason: 'TooManyRequests',
-    message: 'Too many requests, please try again later.',
-    details: { retryAfterSeconds },
-  });

@@ -1,8 +1,8 @@
 // The shell around `core/pace.ts`: flows that have used more than their share of the thread wait here before their next request.
-import { StatusError } from '#apimachinery/errors';
+import { tooManyRequests } from '#apimachinery/errors';
 import type { Clock } from '#utils';
 import type { Request } from '../request/request.ts';
-import { retryAfterSeconds } from '../limits.ts';
+import { retryAfterSeconds, tooManyText } from '../limits.ts';
 import { paceBusy, paceLookMs, paceWaitersMax, paceWaitMaxMs } from './core/limits.ts';
 import { Pace } from './core/pace.ts';
 
@@ -49,18 +49,22 @@ export class Paces {
     this.#pace.charge(flow, ms, this.#clock.monotonic());
   }
 
+  /** Whether the flow's next request would have to wait. */
+  isDelayed(flow: string): boolean {
+    return this.#queues.has(flow) || this.#delayMs(flow, this.#clock.monotonic()) > 0;
+  }
+
   /**
    * The flow's request may begin: now (undefined) or when the promise resolves. It throws or rejects with
    * 429 when too many of that flow wait or one has waited for too long, and rejects when the request is over.
    */
   enter(flow: string, request: Called): Promise<void> | undefined {
-    const queue = this.#queues.get(flow);
-    const nowMs = this.#clock.monotonic();
-    if (!queue && this.#delayMs(flow, nowMs) === 0) {
-      this.#pace.began(flow, nowMs);
+    if (!this.isDelayed(flow)) {
+      this.#pace.began(flow, this.#clock.monotonic());
       return undefined;
     }
-    if (queue && queue.waiters.length >= paceWaitersMax) throw tooMany();
+    const waiting = this.#queues.get(flow)?.waiters.length ?? 0;
+    if (waiting >= paceWaitersMax) throw tooManyRequests(tooManyText, retryAfterSeconds);
     return this.#wait(flow, request);
   }
 
@@ -107,7 +111,8 @@ export class Paces {
       this.#pace.began(flow, nowMs);
       waiters.shift()?.end();
     }
-    while (waiters[0] && nowMs - waiters[0].sinceMs > paceWaitMaxMs) waiters.shift()?.end(tooMany());
+    while (waiters[0] && nowMs - waiters[0].sinceMs > paceWaitMaxMs)
+      waiters.shift()?.end(tooManyRequests(tooManyText, retryAfterSeconds));
     const queue = this.#queues.get(flow);
     if (!queue) return;
     if (waiters.length > 0) this.#arm(flow, queue);
@@ -133,11 +138,3 @@ export class Paces {
     return this.#busy;
   }
 }
-
-const tooMany = (): StatusError =>
-  new StatusError({
-    code: 429,
-    reason: 'TooManyRequests',
-    message: 'Too many requests, please try again later.',
-    details: { retryAfterSeconds },
-  });

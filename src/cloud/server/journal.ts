@@ -120,7 +120,8 @@ export async function openJournal(dir: string, clock: Clock): Promise<OpenedJour
   const { records, bytes, torn } = await readJournal(dir, path, number);
   // Of a compaction that did not come to its end, and of the one before.
   for (const stale of [number - 1, number + 1]) await rm(journalPath(dir, stale), { force: true });
-  // What is read now was acknowledged, or is from now on. A new journal is told of before it is there.
+  // From now on all records that were just read must be there at the next start. This is noted before a new journal is made: a crash in between leaves a
+  // note of an empty journal, which is what it will be.
   await writeEnd(dir, { number, bytes });
   const file = await open(path, 'a+', 0o600);
   try {
@@ -223,7 +224,7 @@ export class Journal {
     this.#bytes += Buffer.byteLength(text);
     this.#noting ??= this.#clock.setTimer(limits.noteDelayMs, () => void this.#ask({ text: '', note: true }).catch(() => {}));
   }
-  /** A disk that does not take it is told of by the next record. */
+  /** Writes down how far the journal reaches. A failure is passed over: a disk that takes no note takes the next record no more, and that one fails aloud. */
   async #note(): Promise<void> {
     this.#noting?.cancel();
     this.#noting = undefined;

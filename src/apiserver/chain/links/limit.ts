@@ -1,8 +1,8 @@
 // A bound on requests served at once (k8s.io/apiserver/pkg/server/filters/maxinflight.go). Long-running ones take no seat. Nor do components of
 // this process: they wait for their turn of the event loop instead (`adapters/memory.ts`), and a control plane that refuses itself helps nobody.
-import { StatusError } from '#apimachinery/errors';
+import { tooManyRequests } from '#apimachinery/errors';
 import { keepsTheClusterAlive, mastersGroup } from '../../authentication/users.ts';
-import { reservedSeatsShare, retryAfterSeconds } from '../../limits.ts';
+import { reservedSeatsShare, retryAfterSeconds, tooManyText } from '../../limits.ts';
 import { isLongRunning, type Request } from '../../request/request.ts';
 import type { Clock } from '#utils';
 import type { Link } from '../link.ts';
@@ -24,7 +24,7 @@ export function boundedSeats(
       if (max > 0 && taken[kind] >= max + reserved) {
         // Administrators must be able to mend whatever fills the server, so they pass uncounted.
         if (user.groups.includes(mastersGroup)) return () => {};
-        throw tooMany();
+        throw tooManyRequests(tooManyText, retryAfterSeconds);
       }
       taken[kind]++;
       let left = false;
@@ -36,14 +36,6 @@ export function boundedSeats(
     },
   };
 }
-
-const tooMany = (): StatusError =>
-  new StatusError({
-    code: 429,
-    reason: 'TooManyRequests',
-    message: 'Too many requests, please try again later.',
-    details: { retryAfterSeconds },
-  });
 
 export const limit = ({ seats, clock }: { seats: Seats; clock: Clock }): Link => {
   const seated: Link = async (request, next) => {

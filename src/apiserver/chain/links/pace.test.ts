@@ -1,19 +1,31 @@
 import { expect, it } from 'vitest';
+import { createMetrics } from '#component-base';
 import { systemClock } from '#host';
+import { defaultFlowSchemas, defaultPriorityLevels } from '../../bootstrap/flow-control.ts';
+import { FairSeats } from '../../flowcontrol/index.ts';
 import type { Request } from '../../request/request.ts';
 import { pace } from './pace.ts';
 
 const asked = (user: { name: string; groups?: string[] }, more: object = {}): Request =>
   ({ via: 'wire', verb: 'create', target: undefined, notes: { awayMs: 0 }, user: { groups: [], ...user }, ...more }) as never;
 
+const facts = { stats: () => undefined, watchers: () => 0 };
+const mandatory = { schemas: defaultFlowSchemas(), levels: defaultPriorityLevels() };
+
 /** The flows whose requests entered and left, in that order. */
-async function flowsOf(request: Request): Promise<string[]> {
+async function flowsOf(request: Request, isDelayed = false): Promise<string[]> {
   const flows: string[] = [];
   const paces = {
+    isDelayed: () => isDelayed,
     enter: (flow: string) => void flows.push(`+${flow}`),
     leave: (flow: string) => void flows.push(`-${flow}`),
   };
-  const link = pace({ paces, clock: systemClock() });
+  const seats = new FairSeats({
+    ...{ clock: systemClock(), metrics: createMetrics(), total: 600, waitMs: 1_000 },
+    facts,
+    mandatory,
+  });
+  const link = pace({ paces, seats, clock: systemClock() });
   await link(request as never, () => Promise.reject(new Error('served'))).catch(() => flows.push('served'));
   return flows;
 }
@@ -34,3 +46,9 @@ it.each([
   ['a component of this process', asked({ name: 'alice' }, { via: 'memory' })],
   ['an exec', asked({ name: 'alice' }, target('exec'))],
 ])('%s is not', async (_what, request) => expect(await flowsOf(request)).toEqual(['served']));
+
+it('lets probes pass a flow that waits, as all without a name are one', async () => {
+  const nobody = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
+  expect(await flowsOf(asked(nobody, { verb: 'get', path: '/readyz' }), true)).toEqual(['served']);
+  expect(await flowsOf(asked(nobody, { verb: 'get', path: '/version' }), true)).toContain('+system:anonymous');
+});

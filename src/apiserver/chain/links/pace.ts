@@ -4,7 +4,7 @@ import { flowOf, keepsTheClusterAlive, mastersGroup } from '../../authentication
 import type { Clock } from '#utils';
 import { isLongRunning, type Request } from '../../request/request.ts';
 import type { Link } from '../link.ts';
-import type { Pacing } from '../services.ts';
+import type { Pacing, Seats } from '../services.ts';
 
 /** Administrators must be able to mend whatever keeps the server busy, and the cluster needs its own components. */
 const isPaced = (request: Request): boolean =>
@@ -13,10 +13,12 @@ const isPaced = (request: Request): boolean =>
   !request.user.groups.includes(mastersGroup) &&
   !keepsTheClusterAlive(request.user);
 
-export const pace = ({ paces, clock }: { paces: Pacing | undefined; clock: Clock }): Link => {
+export const pace = ({ paces, seats, clock }: { paces: Pacing | undefined; seats: Seats; clock: Clock }): Link => {
   if (!paces) return (request, next) => next(request);
   const paced: Link = async (request, next) => {
     const flow = flowOf(request.user.name);
+    // All who have no name are one flow, and so are the probes of a load balancer.
+    if (paces.isDelayed(flow) && seats.exempts?.(request)) return next(request);
     const askedMs = clock.monotonic();
     await paces.enter(flow, request);
     request.notes.awayMs += clock.monotonic() - askedMs;

@@ -47,7 +47,7 @@ export class Pace {
   ended(flow: string): void {
     const account = this.#find(flow);
     if (!account) return;
-    account.running--;
+    account.running = Math.max(0, account.running - 1);
     account.typicalMs += (account.chargedMs - account.typicalMs) * newestPart;
     account.chargedMs = 0;
   }
