@@ -122,9 +122,19 @@ export class Machines {
       );
     return made;
   }
-  /** One more node. */
+  /** One more node, at the first free place. Who adds another one at the same time may take that sooner: then it is the next one. */
   async add(name: string): Promise<Instance> {
-    return this.#run(name, placeNamed(name) ?? this.#places(await this.list(), []).next().value);
+    const named = placeNamed(name);
+    if (named) return this.#run(name, named);
+    for (;;) {
+      const place = this.#places(await this.list(), []).next().value;
+      try {
+        return await this.#run(name, place);
+      } catch (error) {
+        const isTaken = (one: Instance): boolean => one.privateAddress === place.address && one.name !== name;
+        if (!(await this.list()).some(isTaken)) throw error;
+      }
+    }
   }
   /** Removes what a node kept, once its instance is gone. */
   removeDisk(name: string): Promise<void> {
