@@ -110,3 +110,7 @@ export const versionBytes = 256;
 export const compactIntervalMs = 5 * 60 * 1000;
 /** How long a connection to the front may say nothing before it is closed, and may take for its handshake. */
 export const greetingTimeoutMs = 10_000;
+/** How long a connection that speaks HTTP/1.1, as probes do, may take from its greeting to the end of the answer. */
+export const probeTimeoutMs = 30_000;
+/** Connections that a front has open at the same time. */
+export const frontConnectionsMax = 4_096;

@@ -4,7 +4,7 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { type Server, ServerCredentials } from '@grpc/grpc-js';
-import { greetingTimeoutMs } from '../limits.ts';
+import { frontConnectionsMax, greetingTimeoutMs, probeTimeoutMs } from '../limits.ts';
 import { etcdVersion } from './maintenance.ts';
 
 export interface EtcdFrontTls {
@@ -24,6 +24,9 @@ interface Target {
   host: string;
   port: number;
   tls?: EtcdFrontTls;
+  /** How long a connection may take to say what it speaks, and one that speaks HTTP/1.1 to ask and to be answered. */
+  greetingMs?: number;
+  probeMs?: number;
 }
 
 /** `PRI * HTTP/2.0`: no method of HTTP/1.1 that is answered here begins so. */
@@ -38,7 +41,7 @@ function answer(path: string, unhealthy: string | undefined): [number, object] |
 
 /** `health` says what is wrong; undefined: nothing. Rejects when the address cannot be listened on or the certificates cannot be used. */
 export async function listenForBoth(
-  { server, host, port, tls }: Target,
+  { server, host, port, tls, greetingMs = greetingTimeoutMs, probeMs = probeTimeoutMs }: Target,
   health: () => Promise<string | undefined>,
 ): Promise<Listener> {
   const grpc = server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -47,10 +50,16 @@ export async function listenForBoth(
     const [status, body] = answer(path, path === '/health' ? await health() : undefined) ?? [404, undefined];
     const allowed = method === 'GET' || method === 'HEAD';
     const type = { 'content-type': body ? 'application/json' : 'text/plain; charset=utf-8' };
-    response.writeHead(allowed ? status : 405, type);
+    response.writeHead(allowed ? status : 405, { ...type, connection: 'close' });
     response.end(!allowed ? 'Method Not Allowed\n' : body ? JSON.stringify(body) : '404 page not found\n');
   };
   const http = createHttpServer((request, response) => void serve(request, response));
+  /** One question each: a server that does not listen itself has none of the timeouts of `node:http`. */
+  const probe = (socket: Socket): void => {
+    const late = setTimeout(() => socket.destroy(), probeMs);
+    socket.once('close', () => clearTimeout(late));
+    http.emit('connection', socket);
+  };
   const open = new Set<Socket>();
   const keep = (socket: Socket): void => {
     open.add(socket);
@@ -59,24 +68,27 @@ export async function listenForBoth(
   };
   const byFirstByte = (socket: Socket): void => {
     keep(socket);
-    socket.setTimeout(greetingTimeoutMs, () => socket.destroy());
+    socket.setTimeout(greetingMs, () => socket.destroy());
     socket.once('data', (chunk: Buffer): void => {
       socket.setTimeout(0);
       socket.removeAllListeners('timeout');
       socket.pause();
       socket.unshift(chunk);
       if (chunk[0] === prefaceStart && chunk[1] === 'R'.charCodeAt(0)) return grpc.injectConnection(socket);
-      http.emit('connection', socket);
+      probe(socket);
       process.nextTick(() => socket.resume());
     });
   };
   const listener: NetServer = tls
-    ? createTlsServer(tlsOptions(tls), (socket) => {
+    ? createTlsServer(tlsOptions(tls, greetingMs), (socket) => {
         keep(socket);
         if (socket.alpnProtocol === 'h2') grpc.injectConnection(socket);
-        else http.emit('connection', socket);
+        else probe(socket);
       })
     : createServer(byFirstByte);
+  listener.maxConnections = frontConnectionsMax;
+  // Node leaves a connection whose handshake failed, or came to no end, to whoever listens here.
+  listener.on('tlsClientError', (_error: Error, socket: Socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     listener.once('error', reject);
     // As Go reads the name: the first address of IPv4.
@@ -95,10 +107,10 @@ export async function listenForBoth(
 
 const pem = (value: string | Uint8Array): string | Buffer => (typeof value === 'string' ? value : Buffer.from(value));
 
-const tlsOptions = ({ cert, key, clientCa }: EtcdFrontTls): object => ({
+const tlsOptions = ({ cert, key, clientCa }: EtcdFrontTls, greetingMs: number): object => ({
   cert: pem(cert),
   key: pem(key),
   ALPNProtocols: ['h2', 'http/1.1'],
-  handshakeTimeout: greetingTimeoutMs,
+  handshakeTimeout: greetingMs,
   ...(clientCa !== undefined && { ca: pem(clientCa), requestCert: true, rejectUnauthorized: true }),
 });
