@@ -51,6 +51,11 @@ export const aggregationRetryMs = 1_000;
 export const updateAttemptsMax = 100;
 /** Names made from generateName that may be taken. */
 export const generateNameAttemptsMax = 8;
+/** Labels of one resource that are indexed at a time, and from how many objects on. Each index holds a reference to every object that has the label. */
+export const labelIndexesMax = 4;
+export const labelIndexObjectsMin = 500;
+/** Objects that an index may lead to: with more of them, all of the resource are looked at in turns. */
+export const indexedCandidatesMax = 4_096;
 /** Keys read from the store at once while loading. */
 export const loadPageKeys = 5_000;
 /** Subtrees remembered for sharing, and the size below which sharing costs more than it saves. */

@@ -7,7 +7,7 @@ import { Cancellation, NoAnswerError } from '../request/cancellation.ts';
 import { ResourceCache } from '../storage/resource-cache.ts';
 import { execute } from './execute.ts';
 
-const objects = 1_000;
+const objects = 2_000;
 
 function resourceOf(): ServedResource {
   const cache = new ResourceCache({
@@ -49,7 +49,7 @@ it.each(['list', 'watch'])('%s', async (verb) => {
       },
     } as unknown as WriteSettings;
     const target = { group: '', version: 'v1', resource: 'configmaps', subresource: '', namespace: 'n', name: '' };
-    const options = { labelSelector: 'app=a', ...(verb === 'watch' && { watch: true }) };
+    const options = { labelSelector: 'app!=b', ...(verb === 'watch' && { watch: true }) };
     const request = { verb, target, options, cancellation: new Cancellation(() => client.signal) } as unknown as Incoming;
     const failed = execute({ request, resource, settings }).then(
       () => undefined,

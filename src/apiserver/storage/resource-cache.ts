@@ -10,6 +10,7 @@ import type { UnknownObject } from '#apimachinery/meta';
 import { CacheEvent } from './event.ts';
 import { EventRing } from './event-ring.ts';
 import { FieldIndex } from './field-index.ts';
+import { LabelIndexes } from './label-indexes.ts';
 import { type CacheWatcher, WatcherIndex } from './watchers.ts';
 
 export interface ResourceCacheOptions {
@@ -41,6 +42,7 @@ export class ResourceCache {
   readonly watchers: WatcherIndex;
   /** The index of the field that watchers are told apart by. */
   readonly byField: FieldIndex | undefined;
+  readonly byLabel = new LabelIndexes(this.entries);
   #ring = new EventRing(0);
   #handlers: ChangeHandler[] = [];
   #expected = new Map<string, ExpectedWrite[]>();
@@ -110,6 +112,7 @@ export class ResourceCache {
     const before = new Map(this.entries.values(this.options.prefix).map((entry) => [entry.key, entry]));
     this.entries.clear();
     this.byField?.clear();
+    this.byLabel.clear();
     this.#unreadable.clear();
     this.#ring = new EventRing(revision);
     this.lastChange = Math.max(this.lastChange, revision);
@@ -147,6 +150,7 @@ export class ResourceCache {
     if (current) this.entries.set(key, current);
     else this.entries.delete(key);
     this.byField?.change(previous, current);
+    this.byLabel.change(previous, current);
     if (event.type === 'DELETE') this.#unreadable.delete(key);
     this.lastChange = modRevision;
     if (!current && !previous) return;

@@ -20,6 +20,9 @@ function lowerBound(keys: readonly string[], key: string): number {
   return low;
 }
 
+/** The first key behind all that begin with `prefix`, which is not empty. */
+const endOf = (prefix: string): string => prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+
 export class SortedEntries<V> {
   #chunks: Chunk<V>[] = [];
   #index = new Map<string, V>();
@@ -72,22 +75,28 @@ export class SortedEntries<V> {
     const from = start > prefix ? start : prefix;
     for (let at = this.#chunkOf(from); at < this.#chunks.length; at++) {
       const { keys, values } = this.#chunks[at] as Chunk<V>;
-      for (let i = lowerBound(keys, from); i < keys.length; i++) {
-        const key = keys[i] as string;
-        if (!key.startsWith(prefix)) {
-          if (key > prefix) return;
-          continue;
-        }
-        if (visit(values[i] as V, key) === false) return;
-      }
+      const last = keys.at(-1) as string;
+      const end = last.startsWith(prefix) ? keys.length : lowerBound(keys, endOf(prefix));
+      for (let i = lowerBound(keys, from); i < end; i++) if (visit(values[i] as V, keys[i] as string) === false) return;
+      if (end < keys.length) return;
     }
+  }
+
+  /** The value of the last key that begins with `prefix`. */
+  last(prefix: string): V | undefined {
+    const end = endOf(prefix);
+    for (let at = this.#chunkOf(end); at >= 0; at--) {
+      const { keys = [], values = [] } = this.#chunks[at] ?? {};
+      const position = lowerBound(keys, end) - 1;
+      if (position >= 0) return keys[position]?.startsWith(prefix) ? values[position] : undefined;
+    }
+    return undefined;
   }
 
   /** How many `walk` would visit: counted by chunks, not one by one. */
   count(prefix: string, start: string): number {
     const from = start > prefix ? start : prefix;
-    const end = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
-    return Math.max(0, this.#position(end) - this.#position(from));
+    return Math.max(0, this.#position(endOf(prefix)) - this.#position(from));
   }
 
   values(prefix: string): V[] {

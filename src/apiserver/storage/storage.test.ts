@@ -189,6 +189,14 @@ describe('SortedEntries', () => {
       expect(entries.count('/p/', start)).toBe(expected.filter((key) => key >= start).length);
     expect(entries.count('/p/1', '')).toBe(expected.filter((key) => key.startsWith('/p/1')).length);
     expect([entries.count('/o/', ''), entries.count('/q/', '')]).toEqual([0, 0]);
+    const numbers = expected.map((key) => keys.indexOf(key));
+    for (const prefix of ['/p/', '/p/0', '/p/1', '/p/29', '/p/0004'])
+      expect(entries.last(prefix)).toBe(numbers[expected.findLastIndex((key) => key.startsWith(prefix))]);
+    expect(entries.last('/o/')).toBeUndefined();
+    expect(entries.last('/p/3')).toBeUndefined();
+    expect(entries.last('/q/')).toBeUndefined();
+    expect(new SortedEntries<number>().last('/p/')).toBeUndefined();
+    expect(entries.values('')).toEqual(numbers);
   });
 
   it('objects are found by the value of a field, also when it changes and when they go', () => {
@@ -198,13 +206,13 @@ describe('SortedEntries', () => {
     const [a, b, moved] = [on('a', 'one'), on('b', 'one'), on('b', 'two')];
     index.change(undefined, b);
     index.change(undefined, a);
-    expect(index.find('one')).toEqual([a, b]);
+    expect(index.find(['one'])).toEqual([a, b]);
     index.change(b, moved);
-    expect([index.find('one'), index.find('two'), index.find('three')]).toEqual([[a], [moved], []]);
+    expect([index.find(['one']), index.find(['two']), index.find(['three'])]).toEqual([[a], [moved], []]);
     index.change(a, undefined);
-    expect(index.find('one')).toEqual([]);
+    expect(index.find(['one'])).toEqual([]);
     index.clear();
-    expect(index.find('two')).toEqual([]);
+    expect(index.find(['two'])).toEqual([]);
   });
 
   it('keeps prefixes apart', () => {

@@ -65,6 +65,11 @@ export class StoredObject {
     return this.#object;
   }
 
+  /** Whether `object` is there without any work. */
+  get isParsed(): boolean {
+    return this.#object !== undefined;
+  }
+
   /** Lets go of all that can be made from its bytes again. */
   shrink(): void {
     if (this.#stored) this.#line = undefined;

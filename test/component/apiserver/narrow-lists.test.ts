@@ -1,6 +1,6 @@
 // Lists and watches of what a name or an index leads to: the same objects, pages and events as by looking at all of them.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Pod } from '#api/core/v1';
+import type { ConfigMap, Pod } from '#api/core/v1';
 import type { KubeClient } from '#client';
 import { startTestControlPlane, type TestControlPlane } from '../../../src/testing/control-plane.ts';
 import { virtualClock } from '#testing';
@@ -29,8 +29,8 @@ interface Page {
   metadata: { continue?: string; remainingItemCount?: number };
 }
 
-async function list(namespace: string | undefined, query: Query): Promise<Page> {
-  const path = `/api/v1/${namespace ? `namespaces/${namespace}/` : ''}pods`;
+async function list(namespace: string | undefined, query: Query, resource = 'pods'): Promise<Page> {
+  const path = `/api/v1/${namespace ? `namespaces/${namespace}/` : ''}${resource}`;
   const text = new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]));
   const answer = await client.transport.raw('GET', `${path}?${text.toString()}`);
   expect(answer.status).toBe(200);
@@ -74,4 +74,34 @@ it('a page tells how many more there are', async () => {
   expect(second.metadata.remainingItemCount).toBe(2 * names.length - 14);
   expect((await list('a', { limit: 29 })).metadata.remainingItemCount).toBe(1);
   expect((await list('a', { limit: 30 })).metadata).not.toHaveProperty('continue');
+});
+
+// More of them than a label is indexed from on.
+const maps = Array.from({ length: 600 }, (_, at) => `map-${String(at).padStart(3, '0')}`);
+
+it('pages of what labels lead to are the same before and after they are indexed', async () => {
+  const configMaps = client.resource<ConfigMap>({ group: '', version: 'v1', resource: 'configmaps' }, 'a');
+  await Promise.all(
+    maps.map((name, at) => configMaps.create({ metadata: { name, labels: { tenth: String(at % 60) } } } as ConfigMap)),
+  );
+  const pages = async (limit: number): Promise<string[][]> => {
+    const seen: string[][] = [];
+    let token = '';
+    do {
+      const query = { labelSelector: 'tenth in (7,8),other!=x', limit, ...(token && { continue: token }) };
+      const page = await list('a', query, 'configmaps');
+      seen.push(keys(page));
+      token = page.metadata.continue ?? '';
+    } while (token !== '');
+    return seen;
+  };
+  const first = await pages(5);
+  expect(first.flat()).toEqual(maps.filter((_, at) => at % 60 === 7 || at % 60 === 8).map((name) => `a/${name}`));
+  // The last page is full; that no object behind it is selected is seen on the next one.
+  expect(first.map(({ length }) => length)).toEqual([5, 5, 5, 5, 0]);
+  for (let again = 0; again < 3; again++) expect(await pages(5)).toEqual(first);
+  expect(await pages(0)).toEqual([first.flat()]);
+  await configMaps.delete(maps[7] as string);
+  await configMaps.patch(maps[8] as string, 'application/merge-patch+json', { metadata: { labels: { tenth: '9' } } });
+  expect(await pages(0)).toEqual([first.flat().slice(2)]);
 });

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
-import { StoredObject } from '../../storage/stored-object.ts';
+import { canonical, encodeStored } from '../../storage/encoding.ts';
+import { storedBytes, StoredObject } from '../../storage/stored-object.ts';
 import { chosen } from './choosing.ts';
 
 const entries = Array.from(
-  { length: 100 },
+  { length: 300 },
   (_, at) => new StoredObject({ key: String(at), namespace: '', name: String(at), revision: at }, { metadata: {} }),
 );
 const even = ({ revision }: StoredObject): boolean => revision % 2 === 0;
@@ -16,7 +17,16 @@ it('picks what matches, in order, and lets others go on meanwhile', async () => 
   });
   expect(found).toEqual(entries.filter(even));
   expect(next).toBeUndefined();
-  expect(rests).toBe(7);
+  expect(rests).toBe(3);
+});
+
+it('looks at fewer objects at a time where they have to be parsed first', async () => {
+  const stored = encodeStored(canonical({ metadata: { name: 'a', uid: '01234567-89ab-4cde-8f01-23456789abcd' } }));
+  const unread = entries.map((at) => new StoredObject(at, undefined, storedBytes(stored)));
+  let rests = 0;
+  const rest = (): undefined => void rests++;
+  await chosen(unread, () => true, rest);
+  expect(rests).toBe(Math.ceil(300 / 16));
 });
 
 it('stops when there are enough, and says where it stopped', async () => {

@@ -1,7 +1,6 @@
 // Which of many objects a selector picks: they are looked at a few at a time, because one that was never asked for has to be parsed first.
+import { paced, type Rest } from '../../storage/paced.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
-
-const groupObjects = 16;
 
 export interface Chosen {
   found: StoredObject[];
@@ -13,13 +12,14 @@ export interface Chosen {
 export async function chosen(
   entries: readonly StoredObject[],
   matches: (stored: StoredObject) => boolean,
-  rest: () => Promise<void> | undefined,
+  rest: Rest,
   limit = Infinity,
 ): Promise<Chosen> {
   const found: StoredObject[] = [];
-  for (const [at, entry] of entries.entries()) {
+  const pauseBefore = paced(rest);
+  for (const entry of entries) {
     if (found.length >= limit) return { found, next: entry };
-    const pause = at % groupObjects === 0 ? rest() : undefined;
+    const pause = pauseBefore(entry);
     if (pause) await pause;
     if (matches(entry)) found.push(entry);
   }

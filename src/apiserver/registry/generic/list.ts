@@ -3,6 +3,7 @@
 import { badRequest, expired, expiredMessages, StatusError, tooLargeResourceVersion } from '#apimachinery/errors';
 import { conversionObjectsMax } from '../../limits.ts';
 import { isFutureRevision, isHistoryGone } from '../../storage/resource-storage.ts';
+import { paced } from '../../storage/paced.ts';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import { candidatesOf } from './candidates.ts';
 import { decodeContinue, encodeContinue } from './continue-token.ts';
@@ -24,8 +25,8 @@ interface Question {
   start: string;
   limit: number;
   matches: ((stored: StoredObject) => boolean) | undefined;
-  /** The only objects that can match, where an index knows them, in the order of their keys and as they are now. */
-  candidates?: () => StoredObject[];
+  /** The only objects that can match, where an index knows them now. */
+  candidates: () => StoredObject[] | undefined;
   rest: WriteSettings['rest'];
 }
 
@@ -56,9 +57,8 @@ function questionOf(resource: ServedResource, namespace: string, options: ListOp
     namespace !== '' || !resource.namespaced ? namespace : (options.fieldSelector.exactMatch('metadata.namespace') ?? '');
   const prefix = resource.namespaced && scope !== '' ? `${storage.prefix}${scope}/` : storage.prefix;
   const limit = Math.max(options.limit, 0);
-  const question = { resource, prefix, start: prefix, limit, matches: matcherOf(resource, options), rest };
-  const candidates = candidatesOf(resource, scope, options);
-  return { ...question, ...(candidates && { candidates }) };
+  const candidates = (): StoredObject[] | undefined => candidatesOf(resource, scope, options, rest);
+  return { resource, prefix, start: prefix, limit, matches: matcherOf(resource, options), candidates, rest };
 }
 
 async function continued(question: Question, options: ListOptions): Promise<ListPage> {
@@ -98,31 +98,29 @@ async function presentViews(question: Question, revision: number): Promise<ListP
 const viewsOf = async ({ versions }: ServedResource, entries: StoredObject[]): Promise<StoredObject[]> =>
   versions ? versions.of(entries) : entries;
 
-/** After so many objects that a selector has looked at, the age of the turn is asked for. */
-const lookedAtOnceMax = 16;
-
 /** From memory, as of `revision`. */
 async function present(question: Question, revision: number): Promise<ListPage> {
   if (question.resource.versions) return presentViews(question, revision);
   const { entries } = question.resource.storage.cache;
-  const { prefix, start, limit, matches, candidates } = question;
+  const { prefix, start, limit, matches } = question;
   const found: StoredObject[] = [];
   const later: StoredObject[] = [];
+  const pauseBefore = matches && paced(question.rest);
   let next: string | undefined;
-  let looked = 0;
   let pause: Promise<void> | undefined;
   const visit = (entry: StoredObject, key: string): boolean => {
     if (limit > 0 && found.length >= limit) {
       next = key;
       return false;
     }
-    if (matches !== undefined && looked++ % lookedAtOnceMax === 0) pause ??= question.rest();
+    pause ??= pauseBefore?.(entry);
     // What is stored now is what is listed, although objects are looked at in later turns once this one is old.
     if (pause) later.push(entry);
     else if (matches === undefined || matches(entry)) found.push(entry);
     return true;
   };
-  if (candidates) candidates().every((entry) => entry.key < start || !entry.key.startsWith(prefix) || visit(entry, entry.key));
+  const candidates = question.candidates();
+  if (candidates) candidates.every((entry) => entry.key < start || !entry.key.startsWith(prefix) || visit(entry, entry.key));
   else entries.walk(prefix, start, visit);
   if (matches && pause) {
     await pause;

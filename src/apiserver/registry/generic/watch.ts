@@ -48,7 +48,7 @@ export async function startWatch(
   const from = wantsState || asked === 0 ? feed.revision : asked;
   if (!wantsState && from < cache.oldestRevision) throw expired(expiredMessages.watch(from, cache.oldestRevision));
   if (resource.versions) return watchViews(resource, resource.versions, { scope, matches, options, from, wantsState, rest });
-  const state = wantsState ? stateOf(resource, scope, options) : [];
+  const state = wantsState ? stateOf(resource, scope, options, rest) : [];
   const initial = matches ? (await chosen(state, matches, rest)).found : state;
   const inScope = scopeTest(scope);
   const { missed, upTo } = await missedSince(cache, from, rest, (event) =>
@@ -106,7 +106,7 @@ async function watchViews(
   { scope, matches, options, from, wantsState, rest }: ViewedWatch,
 ): Promise<WatchStart> {
   const { cache } = resource.storage;
-  const views = wantsState ? await versions.of(stateOf(resource, scope, options)) : [];
+  const views = wantsState ? await versions.of(stateOf(resource, scope, options, rest)) : [];
   const inScope = scopeTest(scope);
   const viewed = async (event: CacheEvent): Promise<Heard> =>
     heardOf(await versions.event(event, matches !== undefined), matches);
@@ -168,10 +168,10 @@ function scopeTest({ namespace, name }: Scope): (event: CacheEvent) => boolean {
   return ({ any }) => (namespace === '' || any.namespace === namespace) && (name === '' || any.name === name);
 }
 
-function stateOf(resource: ServedResource, scope: Scope, options: ListOptions): StoredObject[] {
+function stateOf(resource: ServedResource, scope: Scope, options: ListOptions, rest: WriteSettings['rest']): StoredObject[] {
   const { cache, prefix } = resource.storage;
   const range = scope.namespace === '' ? prefix : `${prefix}${scope.namespace}/`;
-  const candidates = candidatesOf(resource, scope.namespace, options);
-  const all = candidates ? candidates().filter(({ key }) => key.startsWith(range)) : cache.entries.values(range);
+  const candidates = candidatesOf(resource, scope.namespace, options, rest);
+  const all = candidates?.filter(({ key }) => key.startsWith(range)) ?? cache.entries.values(range);
   return scope.name === '' ? all : all.filter((entry) => entry.name === scope.name);
 }
