@@ -1,30 +1,85 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ManualClock, manualClock } from '#store/suite';
 import { Cancellation, NoAnswerError } from '../request/cancellation.ts';
-import { paceAllowanceMs, paceDebtMaxMs, paceFlowsMax, paceShare, paceWaitersMax, paceWaitMaxMs } from './core/limits.ts';
+import {
+  paceAllowanceMs,
+  paceBusy,
+  paceDebtMaxMs,
+  paceFlowsMax,
+  paceLookMs,
+  paceShareMin,
+  paceWaitersMax,
+  paceWaitMaxMs,
+} from './core/limits.ts';
 import { Pace } from './core/pace.ts';
 import { Paces } from './paces.ts';
 
+/** A pace of a thread that has been busy for long. */
+function ofBusyThread(): Pace {
+  const pace = new Pace();
+  for (let ms = 0; ms < 10_000; ms += paceLookMs) pace.adjust(1, ms);
+  pace.adjust(1, 0);
+  return pace;
+}
+
+describe('the share of a flow', () => {
+  it('falls to the least one while the thread is busy, and grows to all of it when it is not', () => {
+    const pace = new Pace();
+    expect(pace.share).toBe(1);
+    const shares = Array.from({ length: 40 }, (_, at) => {
+      pace.adjust(at < 20 ? 1 : 0.1, at * paceLookMs);
+      return pace.share;
+    });
+    expect(shares[0]).toBeCloseTo(paceBusy);
+    expect(shares[19]).toBe(paceShareMin);
+    expect(shares[39]).toBe(1);
+    expect(shares.slice(0, 20)).toEqual(shares.slice(0, 20).toSorted((a, b) => b - a));
+  });
+
+  it('stays where the thread is as busy as it may be', () => {
+    const pace = new Pace();
+    for (let at = 0; at < 3; at++) pace.adjust(1, at * paceLookMs);
+    const before = pace.share;
+    pace.adjust(paceBusy, 10_000);
+    expect(pace.share).toBeCloseTo(before);
+  });
+
+  it('pays at each moment what it was then', () => {
+    const pace = ofBusyThread();
+    pace.charge('heavy', paceAllowanceMs + 100, 0);
+    pace.adjust(paceBusy / 2, 1_000);
+    const leftMs = 100 - 1_000 * paceShareMin;
+    expect(pace.share).toBeCloseTo(2 * paceShareMin);
+    expect(pace.delayMs('heavy', 1_000)).toBeCloseTo(leftMs / pace.share);
+  });
+});
+
 describe('what a flow owes', () => {
   it('delays its next request until its share of the time has paid for it', () => {
-    const pace = new Pace();
+    const pace = ofBusyThread();
     pace.charge('heavy', paceAllowanceMs, 0);
     expect(pace.delayMs('heavy', 0)).toBe(0);
     pace.charge('heavy', 100, 0);
-    expect(pace.delayMs('heavy', 0)).toBeCloseTo(100 / paceShare);
-    expect(pace.delayMs('heavy', 50 / paceShare)).toBeCloseTo(50 / paceShare);
-    expect(pace.delayMs('heavy', 100 / paceShare)).toBeCloseTo(0);
+    expect(pace.delayMs('heavy', 0)).toBeCloseTo(100 / paceShareMin);
+    expect(pace.delayMs('heavy', 50 / paceShareMin)).toBeCloseTo(50 / paceShareMin);
+    expect(pace.delayMs('heavy', 100 / paceShareMin)).toBeCloseTo(0);
     expect(pace.delayMs('light', 0)).toBe(0);
   });
 
-  it('is bounded, however much it has used', () => {
+  it('delays nobody while the thread has time left', () => {
     const pace = new Pace();
+    pace.charge('heavy', paceDebtMaxMs, 0);
+    expect(pace.delayMs('heavy', 0)).toBe(0);
+  });
+
+  it('is bounded, however much it has used', () => {
+    const pace = ofBusyThread();
     for (let at = 0; at < 100; at++) pace.charge('heavy', 10_000, 0);
-    expect(pace.delayMs('heavy', 0)).toBeCloseTo((paceDebtMaxMs - paceAllowanceMs) / paceShare);
+    expect(pace.delayMs('heavy', 0)).toBeCloseTo((paceDebtMaxMs - paceAllowanceMs) / paceShareMin);
   });
 
   it('counts requests that run by what those before took', () => {
-    const pace = new Pace();
+    const pace = ofBusyThread();
     let nowMs = 0;
     for (let at = 0; at < 50; at++) {
       pace.began('heavy', nowMs);
@@ -57,6 +112,10 @@ describe('requests of a flow', () => {
     busy = 1;
     paces = new Paces(clock, () => busy);
     entered = [];
+    for (let looks = 0; looks < 20; looks++) {
+      clock.advance(paceLookMs);
+      paces.isDelayed('heavy');
+    }
   });
   const request = (signal?: AbortSignal) => ({ cancellation: new Cancellation(() => signal) });
   async function enter(flow: string, name = flow, signal?: AbortSignal): Promise<void> {
@@ -73,7 +132,7 @@ describe('requests of a flow', () => {
   };
 
   it('wait one after the other once it has used more than its share, and nobody else does', async () => {
-    use('heavy');
+    use('heavy', paceAllowanceMs + 50);
     const all = [enter('heavy', 'first'), enter('heavy', 'second'), enter('light')];
     await pass(900);
     expect(entered).toEqual(['light']);
@@ -83,13 +142,19 @@ describe('requests of a flow', () => {
     await Promise.all(all);
   });
 
-  it.each([
-    ['the thread has time', () => (busy = 0.3), true],
-    ['nobody else is served', () => {}, false],
-  ])('do not wait when %s', async (_why, change, others) => {
-    change();
+  it('do not wait when the thread has had time for a while', async () => {
+    busy = 0.3;
+    for (let ms = 0; ms < 5_000; ms += paceLookMs) {
+      use('heavy', paceLookMs / 3);
+      await pass(paceLookMs);
+      paces.isDelayed('heavy');
+    }
+    use('heavy', 1_000);
+    expect(paces.enter('heavy', request())).toBeUndefined();
+  });
+
+  it('do not wait when nobody else is served', () => {
     paces.charge('heavy', 1_000);
-    if (others) paces.charge('others', 1);
     expect(paces.enter('heavy', request())).toBeUndefined();
   });
 
@@ -115,7 +180,7 @@ describe('requests of a flow', () => {
   });
 
   it('are let go when whoever asked is gone', async () => {
-    use('heavy');
+    use('heavy', paceAllowanceMs + 50);
     const gone = new AbortController();
     const first = enter('heavy', 'first', gone.signal);
     const second = enter('heavy', 'second');

@@ -3,7 +3,7 @@ import { tooManyRequests } from '#apimachinery/errors';
 import type { Clock } from '#utils';
 import type { Request } from '../request/request.ts';
 import { retryAfterSeconds, tooManyText } from '../limits.ts';
-import { paceBusy, paceLookMs, paceWaitersMax, paceWaitMaxMs } from './core/limits.ts';
+import { paceLookMs, paceWaitersMax, paceWaitMaxMs } from './core/limits.ts';
 import { Pace } from './core/pace.ts';
 
 interface Waiter {
@@ -36,7 +36,6 @@ export class Paces {
   readonly #pace = new Pace();
   readonly #queues = new Map<string, Queue>();
   #lookedMs = Number.NEGATIVE_INFINITY;
-  #busy = false;
 
   /** `utilization`: gives the part of the time since it was last asked in which the thread had work to do, 0 to 1. */
   constructor(clock: Clock, utilization: () => number) {
@@ -124,17 +123,13 @@ export class Paces {
     this.#queues.delete(flow);
   }
 
-  /** Nobody waits for others who are not there, nor on a thread that has time. */
+  /** Nobody waits for others who are not there. */
   #delayMs(flow: string, nowMs: number): number {
-    const delayMs = this.#pace.delayMs(flow, nowMs);
-    return delayMs > 0 && this.#isBusy(nowMs) && this.#pace.hasOthers(flow, nowMs) ? delayMs : 0;
-  }
-
-  #isBusy(nowMs: number): boolean {
     if (nowMs - this.#lookedMs >= paceLookMs) {
       this.#lookedMs = nowMs;
-      this.#busy = this.#utilization() > paceBusy;
+      this.#pace.adjust(this.#utilization(), nowMs);
     }
-    return this.#busy;
+    const delayMs = this.#pace.delayMs(flow, nowMs);
+    return delayMs > 0 && this.#pace.hasOthers(flow, nowMs) ? delayMs : 0;
   }
 }

@@ -30,11 +30,13 @@ export const reliefSeatsShare = 0.25;
 /** Hands that are remembered, one for each flow. */
 export const handsMax = 10_000;
 /**
- * Ours: a flow that uses more than this part of the thread's time waits before its next request while others are served and the thread is busy for more
- * than this part of the time; what it may use at once before that; how much of it is remembered, which bounds the wait; and what counts as others being served.
+ * Ours: how much of the thread's time one flow may use while others are served. The part falls, as far as the least one, while the thread is busy for more
+ * than `paceBusy` of the time, and grows again, up to all of it, while it is not; by what factor it grows in a second.
  */
-export const paceShare = 0.2;
 export const paceBusy = 0.6;
+export const paceShareMin = 0.05;
+export const paceGrowthPerSecond = 3;
+/** What a flow may use at once before it waits; how much of what it used is remembered, which bounds the wait; and what counts as others being served. */
 export const paceAllowanceMs = 200;
 export const paceDebtMaxMs = 1_000;
 export const paceRecentMs = 1_000;
