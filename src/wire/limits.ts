@@ -24,6 +24,8 @@ export const limits = {
   pingAfterSilenceMs: 45_000,
   /** Requests of all connections that are begun in one turn of the event loop. */
   requestsPerTurn: 16,
+  /** TLS handshakes, of all addresses, that are begun in one turn. */
+  handshakesPerTurn: 4,
   /** HTTP/1.1 requests that wait on one connection behind the answer to an earlier one. */
   queuedRequestsMax: 100,
   /** How long, and how much, is still read from a peer when the last answer has gone out (net/http rstAvoidanceDelay, maxPostHandlerReadBytes). */

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { limits } from '../limits.ts';
-import { requestQueue } from './queue.ts';
+import { turnQueue } from './queue.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const count = limits.requestsPerTurn;
 
 test('few requests begin at once, many by turns of the event loop and of their connections', async () => {
-  const queue = requestQueue();
+  const queue = turnQueue<object>(count);
   const begun: string[] = [];
   const [busy, other] = [{}, {}];
   const add = (connection: object, name: string): void =>
@@ -26,7 +26,7 @@ test('few requests begin at once, many by turns of the event loop and of their c
 });
 
 test('requests whose client has gone are never begun, and take nobody’s turn', async () => {
-  const queue = requestQueue();
+  const queue = turnQueue<object>(count);
   const begun: number[] = [];
   const connection = {};
   for (let i = 0; i < count * 100; i++)
@@ -36,7 +36,7 @@ test('requests whose client has gone are never begun, and take nobody’s turn',
 });
 
 test('bursts of any size, one after the other, all begin', async () => {
-  const queue = requestQueue();
+  const queue = turnQueue<object>(count);
   for (let size = 1; size <= count * 4; size++) {
     let begun = 0;
     for (let i = 0; i < size; i++) queue.add({ of: i % 3 }, { gone: () => false, begin: () => void begun++ });

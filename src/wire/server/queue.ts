@@ -1,20 +1,20 @@
-// Requests that arrive together are begun a few in each turn of the event loop, the connections by turns: who sends a thousand at once waits
-// for himself. Requests whose client has gone by then are never begun, which takes the profit out of HTTP/2's rapid reset (CVE-2023-44487).
-import { limits } from '../limits.ts';
+// What arrives together is begun a few in each turn of the event loop, those who sent it by turns: who sends a thousand requests at once, or opens a
+// thousand connections, waits for himself. What its sender has given up by then is never begun, which takes the profit out of HTTP/2's rapid reset (CVE-2023-44487).
 
-export interface WaitingRequest {
-  /** Nobody waits for the answer any more. */
+export interface Waiting {
+  /** Nobody waits for it any more. */
   gone(): boolean;
   begin(): void;
 }
 
-export interface RequestQueue {
-  add(connection: object, request: WaitingRequest): void;
+/** `Sender`: whose turns they are; compared as a key of a Map. */
+export interface Queue<Sender> {
+  add(sender: Sender, work: Waiting): void;
 }
 
-export function requestQueue(): RequestQueue {
-  /** The connection whose turn it is comes first. */
-  const waiting = new Map<object, WaitingRequest[]>();
+export function turnQueue<Sender>(perTurn: number): Queue<Sender> {
+  /** The sender whose turn it is comes first. */
+  const waiting = new Map<Sender, Waiting[]>();
   let begun = 0;
   let scheduled = false;
   const schedule = (): void => {
@@ -25,28 +25,28 @@ export function requestQueue(): RequestQueue {
   function nextTurn(): void {
     scheduled = false;
     begun = 0;
-    for (const [connection, requests] of waiting) {
-      if (begun >= limits.requestsPerTurn) break;
-      waiting.delete(connection);
-      const request = requests.shift();
+    for (const [sender, works] of waiting) {
+      if (begun >= perTurn) break;
+      waiting.delete(sender);
+      const work = works.shift();
       // To the end, behind all others.
-      if (requests.length > 0) waiting.set(connection, requests);
-      if (request === undefined || request.gone()) continue;
+      if (works.length > 0) waiting.set(sender, works);
+      if (work === undefined || work.gone()) continue;
       begun++;
-      request.begin();
+      work.begin();
     }
     // Also to count anew: what was begun here is no reason to hold back what comes in a later turn.
     if (waiting.size > 0 || begun > 0) schedule();
   }
   return {
-    add(connection, request) {
+    add(sender, work) {
       schedule();
-      const own = waiting.get(connection);
-      if (own) own.push(request);
-      else if (waiting.size === 0 && begun < limits.requestsPerTurn) {
+      const own = waiting.get(sender);
+      if (own) own.push(work);
+      else if (waiting.size === 0 && begun < perTurn) {
         begun++;
-        request.begin();
-      } else waiting.set(connection, [request]);
+        work.begin();
+      } else waiting.set(sender, [work]);
     },
   };
 }

@@ -26,7 +26,8 @@ import { Http1Upgrade, responseHead } from '../http/upgrade.ts';
 import { limits as defaults } from '../limits.ts';
 import { type Connections, trackConnections } from './connections.ts';
 import type { ListenAddress, ListenTarget, ServeOptions, ServerLimits, ServerTls, WireServer } from './options.ts';
-import { type RequestQueue, requestQueue } from './queue.ts';
+import { beginHandshakesInTurn } from './handshakes.ts';
+import { type Queue, turnQueue } from './queue.ts';
 import { readOn } from './reading-on.ts';
 import { type ServerContexts, serverContexts } from './tls.ts';
 import { inTurn } from './turns.ts';
@@ -41,7 +42,9 @@ interface Context {
   logger: Logger;
   connections: Connections;
   contexts: ServerContexts | undefined;
-  queue: RequestQueue;
+  /** Requests by their connections, and handshakes by the addresses they come from. */
+  requests: Queue<object>;
+  handshakes: Queue<string>;
 }
 
 const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -84,7 +87,7 @@ function attachHttp1(context: Context, server: AnyServer): void {
     inTurn(raw, socket, () => {
       raw.once('close', context.connections.begin(socket));
       const { bodyTimeoutMs, stallTimeoutMs } = context.limits;
-      context.queue.add(socket, {
+      context.requests.add(socket, {
         gone: () => socket.destroyed,
         begin: () =>
           handle(context, new Http1Request(message, raw, bodyTimeoutMs), new Http1Response(message, raw, stallTimeoutMs)),
@@ -139,6 +142,7 @@ function createTlsServer(context: Context, contexts: ServerContexts, tls: Server
   });
   // Node adds its HTTP/2 compatibility layer as soon as somebody listens to 'request'; that listener is wanted for HTTP/1.1 only.
   server.removeAllListeners('newListener');
+  beginHandshakesInTurn(server, context.handshakes, limits);
   server.on('session', (session: ServerHttp2Session) => {
     session.setLocalWindowSize(defaults.connectionWindowBytes);
     connections.addSession(session);
@@ -147,7 +151,7 @@ function createTlsServer(context: Context, contexts: ServerContexts, tls: Server
     // Resets by the client; whoever works on the stream learns of them by its close.
     stream.on('error', () => {});
     connections.addStream(stream);
-    context.queue.add(stream.session as object, {
+    context.requests.add(stream.session as object, {
       gone: () => stream.destroyed || stream.closed,
       begin() {
         const { bodyTimeoutMs, stallTimeoutMs } = limits;
@@ -244,7 +248,8 @@ export async function serve(options: ServeOptions): Promise<WireServer> {
     logger,
     connections: trackConnections(limits, logger),
     contexts: options.tls && serverContexts(options.tls),
-    queue: requestQueue(),
+    requests: turnQueue(defaults.requestsPerTurn),
+    handshakes: turnQueue(defaults.handshakesPerTurn),
   };
   const servers: AnyServer[] = [];
   const addresses: ListenAddress[] = [];
