@@ -1,5 +1,6 @@
 // The cloud's API without a connection: the same requests, checks, failures and answers as over HTTP, in one process and in the time of any clock.
 import { bound } from '#component-base/failures';
+import { createTurnstile, createTurns, type Turnstile } from '#host';
 import { type Clock, deepCopy, type Rng } from '#utils';
 import type { Operation, OperationId } from '../api/index.ts';
 import { encodeRequest, type SendCall } from '../client/client.ts';
@@ -12,9 +13,22 @@ export interface DirectDeps extends PerformDeps {
   rng: Rng;
 }
 
-/** Carries out calls of an account. What goes wrong in the cloud meanwhile is the failure of who has made this, and not of the caller. */
-export const directCalls = (deps: DirectDeps, account: Account): SendCall =>
-  bound((id, operation, input, signal) => inTime(deps.clock, id, signal, () => send(deps, account, id, operation, input)));
+/**
+ * Carries out calls of an account. Thousands of them, like the routes of as many nodes, let sockets and timers come between. What goes wrong in the cloud
+ * meanwhile is the failure of who has made this, and not of the caller.
+ */
+export function directCalls(deps: DirectDeps, account: Account): SendCall {
+  const turn = createTurnstile({ clock: deps.clock, turns: createTurns(deps.clock) });
+  return bound((id, operation, input, signal) =>
+    inTime(deps.clock, id, signal, () => inTurn(turn, () => send(deps, account, id, operation, input))),
+  );
+}
+
+async function inTurn<T>(turn: Turnstile, work: () => Promise<T>): Promise<T> {
+  const wait = turn();
+  if (wait) await wait;
+  return work();
+}
 
 async function send(
   deps: DirectDeps,
