@@ -32,6 +32,11 @@ export const ringEventsMin = 1_000;
 export const ringAgeMs = 300_000;
 /** What they may weigh together, in bytes of the stored objects; it comes before the least number. */
 export const ringBytesMax = 64 * 1024 * 1024;
+/** What those of all resources may weigh together, and after how many new bytes that is looked at. */
+export const ringsBytesMax = 256 * 1024 * 1024;
+export const ringsLookBytes = 1024 * 1024;
+/** Stored bytes of the objects of the past that watches which resume had decoded and encoded again, and that stay so. */
+export const remadeBytesMax = 16 * 1024 * 1024;
 /** How long a read waits for a resource version that this server has not seen yet. */
 export const freshnessWaitMs = 3_000;
 /** How long the store may take to answer a health check (--etcd-healthcheck-timeout, --etcd-readycheck-timeout). */

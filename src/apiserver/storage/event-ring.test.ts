@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
-import { ringBytesMax } from '../limits.ts';
+import type { UnknownObject } from '#apimachinery/meta';
+import { remadeBytesMax, ringBytesMax } from '../limits.ts';
+import { canonical, encodeStored } from './encoding.ts';
 import { CacheEvent } from './event.ts';
-import { EventRing } from './event-ring.ts';
-import { StoredObject } from './stored-object.ts';
+import { EventRing, shed } from './event-ring.ts';
+import { storedBytes, StoredObject } from './stored-object.ts';
 
 const event = (revision: number, bytes: number): CacheEvent => new CacheEvent(revision, undefined, undefined, 0, bytes);
 
@@ -62,4 +64,75 @@ it('cools heavy changes down sooner, and none that was just heard', () => {
   expect(cold).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   for (let revision = 12; revision <= 400; revision++) heard(revision, 1);
   expect(cold).toEqual(Array.from({ length: 336 }, (_, at) => at + 1));
+});
+
+const stateAt = (revision: number, name = 'b'): StoredObject => {
+  const at = { key: `/a/${name}`, namespace: 'a', name, revision };
+  const metadata = { name, namespace: 'a', uid: '01234567-89ab-cdef-0123-456789abcdef' };
+  const object: UnknownObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text: 'x'.repeat(100_000) } };
+  const value = encodeStored(canonical(object));
+  return new StoredObject(at, undefined, storedBytes(value));
+};
+
+it('keeps nothing of a deletion but the bytes of before, also when somebody hears of it later', () => {
+  const ring = new EventRing(0);
+  const change = new CacheEvent(2, undefined, stateAt(1), 0, 100);
+  ring.push(change);
+  const heard = change.objectFor('DELETED');
+  expect(change.objectFor('DELETED')).toBe(heard);
+  for (let revision = 3; revision <= 100; revision++) ring.push(event(revision, 1));
+  const later = change.objectFor('DELETED');
+  expect(later).not.toBe(heard);
+  expect(change.objectFor('DELETED')).not.toBe(later);
+  expect(later.object).toEqual(heard.object);
+});
+
+it('lets go at once of what it forgets', () => {
+  const ring = new EventRing(0);
+  const cold: number[] = [];
+  const heard = (revision: number, bytes: number): CacheEvent =>
+    Object.assign(event(revision, bytes), { coolDown: () => void cold.push(revision) });
+  ring.push(heard(1, 10));
+  ring.push(heard(2, 10));
+  ring.push(heard(3, 10));
+  ring.shrinkTo(10);
+  expect([cold, ring.bytes, ring.oldest]).toEqual([[1, 2], 10, 2]);
+  ring.shrinkTo(0);
+  expect([cold, ring.bytes, ring.oldest, ring.after(0)]).toEqual([[1, 2, 3], 0, 3, []]);
+  ring.push(heard(4, 10));
+  expect(ring.after(3).map(({ revision }) => revision)).toEqual([4]);
+});
+
+it('has the heaviest of all rings forget first, until all together weigh little enough', () => {
+  const [light, heavy, heavier] = [new EventRing(0), new EventRing(0), new EventRing(0)] as const;
+  for (let revision = 1; revision <= 100; revision++) {
+    light.push(event(revision, 1));
+    heavy.push(event(revision, 100));
+    heavier.push(event(revision, 120));
+  }
+  shed([light, heavy, heavier], 15_000);
+  expect(light.after(0)).toHaveLength(100);
+  expect(light.bytes + heavy.bytes + heavier.bytes).toBeLessThanOrEqual(15_000);
+  for (const ring of [heavy, heavier]) expect(ring.bytes).toBeGreaterThan(5_000);
+  shed([light, heavy, heavier], 0);
+  expect([light, heavy, heavier].map(({ bytes, oldest }) => [bytes, oldest])).toEqual([
+    [0, 100],
+    [0, 100],
+    [0, 100],
+  ]);
+});
+
+it('what was made of the past for who asked for it is bounded, the newest is there for others', () => {
+  const past = stateAt(1);
+  past.retire();
+  const { object } = past;
+  expect(past.object).toBe(object);
+  const others = Math.ceil(remadeBytesMax / past.weight);
+  for (let at = 0; at < others; at++) {
+    const other = stateAt(1, `b${at}`);
+    other.retire();
+    expect(other.line).toBe(other.line);
+  }
+  expect(past.object).not.toBe(object);
+  expect(past.object).toEqual(object);
 });

@@ -40,8 +40,9 @@ export class CacheEvent {
   /** The object that goes with the type: a deletion shows the last matching state, at the revision of the change. */
   objectFor(type: ChangeType): StoredObject {
     if (type !== 'DELETED') return this.current as StoredObject;
-    this.#gone ??= (this.previous as StoredObject).at(this.revision);
-    return this.#gone;
+    const gone = this.#gone ?? (this.previous as StoredObject).at(this.revision);
+    if (this.#hot) this.#gone = gone;
+    return gone;
   }
 
   /** Encoded once for all watchers of one encoding, as long as the event is hot. */
@@ -69,8 +70,8 @@ export class CacheEvent {
   coolDown(): void {
     this.#hot = false;
     this.#frames = undefined;
-    this.previous?.shrink();
-    this.#gone?.shrink();
+    this.#gone = undefined;
+    this.previous?.retire();
     for (const view of this.#views ?? []) view.coolDown();
   }
 }

@@ -67,6 +67,11 @@ export class ResourceCache {
     return this.#ring.oldest;
   }
 
+  /** The changes that are remembered. */
+  get ring(): EventRing {
+    return this.#ring;
+  }
+
   /** Changes after `revision` that are still remembered, in order. */
   eventsAfter(revision: number): CacheEvent[] {
     return this.#ring.after(revision);
@@ -138,13 +143,14 @@ export class ResourceCache {
     this.#waitingEvents ??= [];
   }
 
-  apply(event: StoreEvent): void {
+  /** Gives what the ring remembers more, in bytes, before it forgets others. */
+  apply(event: StoreEvent): number {
     if (this.#waitingEvents) {
       this.#waitingEvents.push(event);
-      return;
+      return 0;
     }
     const { key, modRevision } = event.kv;
-    if (modRevision <= this.#loadedRevision) return;
+    if (modRevision <= this.#loadedRevision) return 0;
     const previous = this.entries.get(key);
     const current = event.type === 'PUT' ? this.#read(event.kv) : undefined;
     if (current) this.entries.set(key, current);
@@ -153,12 +159,13 @@ export class ResourceCache {
     this.byLabel.change(previous, current);
     if (event.type === 'DELETE') this.#unreadable.delete(key);
     this.lastChange = modRevision;
-    if (!current && !previous) return;
+    if (!current && !previous) return 0;
     const bytes = event.type === 'PUT' ? event.kv.value.length : (previous?.weight ?? 0);
     const change = new CacheEvent(modRevision, current, previous, this.options.now(), bytes);
     this.#ring.push(change);
     this.watchers.dispatch(change);
     this.#tellHandlers(current, previous);
+    return bytes;
   }
 
   /** The object of a key and value that did not come through the cache (an accepted write, the past). */

@@ -104,7 +104,7 @@ describe('encoding', () => {
     const before = entry.object;
     const { line } = entry;
     expect(JSON.parse(line.toString())).toEqual(before);
-    entry.shrink();
+    entry.retire();
     expect(entry.line).not.toBe(line);
     expect(entry.line.equals(line)).toBe(true);
     expect(entry.object).toEqual(before);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { UnknownObject } from '#apimachinery/meta';
 import { CompactedError, type KeyValue, openMemoryStore, type Store, UnavailableError, type WatchRequest } from '#store';
 import { type Clock, silentLogger } from '#utils';
+import { ringBytesMax, ringsBytesMax } from '../limits.ts';
 import { ResourceCache } from './resource-cache.ts';
 import { StoreFeed } from './store-feed.ts';
 
@@ -36,11 +37,12 @@ const kv = (name: string, revision: number, removed = false): KeyValue => ({
   version: 1,
   lease: 0,
 });
-const thingsCache = (): ResourceCache =>
+const thingsCache = (resource = 'things'): ResourceCache =>
   new ResourceCache({
-    prefix: '/registry/things/',
+    prefix: `/registry/${resource}/`,
     namespaced: true,
-    decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()) as UnknownObject,
+    // Large values have nothing but blanks behind it.
+    decode: (bytes) => JSON.parse(Buffer.from(bytes.subarray(0, 1_024)).toString()) as UnknownObject,
     finish() {},
     now: () => 0,
     onBadValue() {},
@@ -142,4 +144,20 @@ test('an embedded store that stops is told, and asked no more', async () => {
   await turn();
   clock.fire();
   expect((await lost).message).toMatch(/closed/);
+});
+
+test('however many resources there are, what all of them remember is bounded', async () => {
+  const { remote, store } = remoteStore();
+  const feed = new StoreFeed({ store, clock: scriptedClock(), logger: silentLogger });
+  const value = Buffer.alloc(ringBytesMax / 2, ' ');
+  text('a').copy(value);
+  const caches = Array.from({ length: (2 * ringsBytesMax) / value.length }, (_, at) => thingsCache(`things${at}`));
+  for (const cache of caches) void feed.register(cache);
+  await feed.start();
+  caches.forEach(({ options: { prefix } }, at) => {
+    const one = { ...kv('a', at + 2), key: `${prefix}ns/a`, value };
+    remote.watch?.onEvents([{ type: 'PUT', kv: one }], one.modRevision);
+  });
+  expect(caches.reduce((sum, { ring }) => sum + ring.bytes, 0)).toBeLessThanOrEqual(ringsBytesMax);
+  expect(caches.every(({ entries }) => entries.values('/').length === 1)).toBe(true);
 });

@@ -3,7 +3,8 @@
 import { tooLargeResourceVersion } from '#apimachinery/errors';
 import { CompactedError, type KeyValue, prefixEnd, type Store, type StoreWatch } from '#store';
 import type { Clock, Logger } from '#utils';
-import { freshnessWaitMs, healthCheckTimeoutMs, loadPageKeys } from '../limits.ts';
+import { freshnessWaitMs, healthCheckTimeoutMs, loadPageKeys, ringsBytesMax, ringsLookBytes } from '../limits.ts';
+import { shed } from './event-ring.ts';
 import { registryPrefix } from './keys.ts';
 import type { ResourceCache } from './resource-cache.ts';
 
@@ -35,6 +36,8 @@ export class StoreFeed {
   #failure: Error | undefined;
   #synced = false;
   #probe: Promise<void> | undefined;
+  /** Bytes that the rings of the caches have taken since they were looked at. */
+  #remembered = 0;
 
   constructor({ store, clock, logger, onLost = () => {} }: StoreFeedOptions) {
     this.#onLost = onLost;
@@ -156,11 +159,22 @@ export class StoreFeed {
       rangeEnd: prefixEnd(registryPrefix),
       startRevision,
       onEvents: (events, revision) => {
-        for (const event of events) this.#cacheOf(event.kv.key)?.apply(event);
+        for (const event of events) this.#remembered += this.#cacheOf(event.kv.key)?.apply(event) ?? 0;
+        this.#shedHistory();
         this.#advance(revision);
       },
       onEnd: (error) => void this.#restart(error),
     });
+  }
+
+  /** Each ring has a bound of its own; there may be any number of them, as of custom resources. */
+  #shedHistory(): void {
+    if (this.#remembered < ringsLookBytes) return;
+    this.#remembered = 0;
+    shed(
+      [...this.#caches.values()].map(({ ring }) => ring),
+      ringsBytesMax,
+    );
   }
 
   /** The watch was lost: read everything again, as a reflector does. */

@@ -1,6 +1,7 @@
 // One object as the apiserver holds it: frozen, with its encoded bytes and its revision (design: "Apiserver"). Either side is made from the
 // other when first needed, so that objects read at start are served without ever being parsed.
 import type { UnknownObject } from '#apimachinery/meta';
+import { remadeBytesMax } from '../limits.ts';
 import {
   canonical,
   encodeStored,
@@ -12,9 +13,12 @@ import {
   spliceVersion,
   versionOffset,
 } from './encoding.ts';
+import { Remade } from './remade.ts';
 
 /** Turns stored bytes into an object: JSON, or protobuf written by an upstream apiserver. */
 export type DecodeStored = (bytes: Uint8Array) => UnknownObject;
+
+const remade = new Remade(remadeBytesMax);
 
 /** Forms made on demand and kept: other versions, protobuf, table rows. */
 export type FormKey = string;
@@ -43,6 +47,8 @@ export class StoredObject {
   #line: Buffer | undefined;
   #item = 0;
   #forms: Map<FormKey, unknown> | undefined;
+  /** `noted`: it is of the past, and something was made of its bytes since it shrank. */
+  #age: 'present' | 'past' | 'noted' = 'present';
 
   /** One of `object` and `stored` must be given. */
   constructor(
@@ -61,7 +67,10 @@ export class StoredObject {
 
   /** Frozen by contract; with resourceVersion. */
   get object(): UnknownObject {
-    this.#object ??= JSON.parse(this.#text()) as UnknownObject;
+    if (this.#object === undefined) {
+      this.#object = JSON.parse(this.#text()) as UnknownObject;
+      this.#note();
+    }
     return this.#object;
   }
 
@@ -70,12 +79,27 @@ export class StoredObject {
     return this.#object !== undefined;
   }
 
+  /** It is no longer what is stored: only those ask for it who hear of the past. */
+  retire(): void {
+    if (this.#age === 'present') this.#age = 'past';
+    this.#shrink();
+  }
+
   /** Lets go of all that can be made from its bytes again. */
-  shrink(): void {
+  #shrink(): void {
     if (this.#stored) this.#line = undefined;
     else if (!this.#line) return;
     this.#object = undefined;
     this.#forms = undefined;
+  }
+
+  #note(): void {
+    if (this.#age !== 'past') return;
+    this.#age = 'noted';
+    remade.add(this.weight, () => {
+      this.#age = 'past';
+      this.#shrink();
+    });
   }
 
   /** What its bytes weigh, where there are any. */
@@ -98,7 +122,10 @@ export class StoredObject {
 
   /** The object's bytes with a newline behind them, as answers end. */
   get line(): Buffer {
-    this.#line ??= this.#stored ? spliceVersion(this.#stored, this.#offset, this.revision) : encodeServed(this.object);
+    if (this.#line === undefined) {
+      this.#line = this.#stored ? spliceVersion(this.#stored, this.#offset, this.revision) : encodeServed(this.object);
+      this.#note();
+    }
     return this.#line;
   }
 
@@ -116,6 +143,7 @@ export class StoredObject {
     if (form === undefined) {
       form = make(this);
       this.#forms.set(key, form);
+      this.#note();
     }
     return form;
   }
