@@ -5,6 +5,7 @@ import { createCertificateAuthority, issueCertificate, parseCertificates } from 
 import type { Clock } from '#utils';
 import type { CallerRequest } from './caller.ts';
 import { DelegatedAuth, defaultDelegatedAuth, type DelegatedAuthOptions } from './delegated-auth.ts';
+import { tokenLengthMax } from './limits.ts';
 import { lookUpAuthorities } from './lookup.ts';
 
 let nowMs = 0;
@@ -60,6 +61,11 @@ it.each<[string, string | undefined, number]>([
   ['/configz', 'Bearer good', 403],
 ])('%s with %s: %i', async (path, authorization, status) => {
   expect(await apiserver().check(path, withToken(authorization))).toBe(status);
+});
+it('asks nobody about a token that is longer than any', async () => {
+  const { asked, check } = apiserver();
+  expect(await check('/metrics', withToken(`Bearer ${'x'.repeat(tokenLengthMax + 1)}`))).toBe(401);
+  expect(asked).toEqual([]);
 });
 it('opens the paths it is told to', async () => {
   const { check } = apiserver({ alwaysAllowPaths: ['/healthz*', '/metrics'] });

@@ -3,8 +3,9 @@
 import { forbidden, StatusError, unauthorized } from '#apimachinery/errors';
 import type { GroupVersionResource, KubeObject } from '#apimachinery/meta';
 import type { Clock } from '#utils';
+import { Answers } from './answers.ts';
 import { type Authorities, type CallerRequest, CertificateCallers, type User } from './caller.ts';
-import { delegatedAnswersMax } from './limits.ts';
+import { tokenLengthMax } from './limits.ts';
 
 /** What of a client is needed here: reviews are created, a config map is read. */
 export interface ReviewClient {
@@ -33,42 +34,6 @@ export const defaultDelegatedAuth: DelegatedAuthOptions = {
   deniedTtlMs: 10_000,
   alwaysAllowPaths: ['/healthz', '/readyz', '/livez'],
 };
-
-interface Kept<T> {
-  answer: Promise<T>;
-  untilMs: number;
-}
-
-/** Keeps answers for as long as they say; failures are not kept. Callers at once share one question. */
-class Answers<T> {
-  readonly #clock: Clock;
-  readonly #ttlMs: (answer: T) => number;
-  readonly #kept = new Map<string, Kept<T>>();
-
-  constructor(clock: Clock, ttlMs: (answer: T) => number) {
-    this.#clock = clock;
-    this.#ttlMs = ttlMs;
-  }
-  async get(key: string, ask: () => Promise<T>): Promise<T> {
-    const known = this.#kept.get(key);
-    if (known && known.untilMs > this.#clock.monotonic()) return known.answer;
-    const entry: Kept<T> = { answer: ask(), untilMs: Number.POSITIVE_INFINITY };
-    this.#kept.delete(key);
-    this.#kept.set(key, entry);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= delegatedAnswersMax) break;
-      this.#kept.delete(oldest);
-    }
-    try {
-      const answer = await entry.answer;
-      entry.untilMs = this.#clock.monotonic() + this.#ttlMs(answer);
-      return answer;
-    } catch (error) {
-      if (this.#kept.get(key) === entry) this.#kept.delete(key);
-      throw error;
-    }
-  }
-}
 
 const reviews = (group: string, resource: string) => ({ group, version: 'v1', resource });
 
@@ -124,7 +89,7 @@ export class DelegatedAuth {
       if (certified) return certified;
       const token = /^Bearer\s+(\S+)$/i.exec(authorization)?.[1];
       if (token === undefined) return { username: 'system:anonymous', groups: ['system:unauthenticated'] };
-      const user = await this.#users.get(token, () => this.#review(token));
+      const user = token.length > tokenLengthMax ? undefined : await this.#users.get(token, () => this.#review(token));
       if (user) return user;
     } catch {
       // A caller whose word cannot be checked is nobody, as upstream has it.

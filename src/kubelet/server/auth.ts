@@ -1,5 +1,6 @@
 // Who asks, and whether they may: client certificates, bearer tokens by TokenReview, rights by SubjectAccessReview on nodes/<part>
 // (upstream pkg/kubelet/server/auth.go, apiserver's delegating authentication and authorization).
+import { Answers, tokenLengthMax } from '#component-base/serving';
 import { own } from '#utils';
 import type { KubeClient } from '#client';
 import type { Clock } from '#utils';
@@ -24,15 +25,9 @@ export interface AuthOptions {
   authorization: 'Webhook' | 'AlwaysAllow';
 }
 
-interface Cached<T> {
-  value: T;
-  untilMs: number;
-}
-
 const tokenTtlMs = 120_000;
 const allowedTtlMs = 300_000;
 const deniedTtlMs = 30_000;
-const cacheMax = 1024;
 
 const verbs: Record<string, string> = { POST: 'create', GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
@@ -59,31 +54,17 @@ export function subresourcesOf(path: string): string[] {
   return [...fine, coarse.find(([root]) => under(path, root))?.[1] ?? 'proxy'];
 }
 
-/** Keeps answers of the API for a while. */
-class Answers<T> {
-  readonly #entries = new Map<string, Cached<T>>();
-
-  get(key: string, now: number): T | undefined {
-    const entry = this.#entries.get(key);
-    return entry && entry.untilMs > now ? entry.value : undefined;
-  }
-  set(key: string, value: T, untilMs: number): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, { value, untilMs });
-    const oldest = this.#entries.keys().next();
-    if (this.#entries.size > cacheMax && !oldest.done) this.#entries.delete(oldest.value);
-  }
-}
-
 export type Verdict = { status: 200; identity: Identity } | { status: 401 | 403 | 500; message: string };
 
 export class KubeletAuth {
   readonly #options: AuthOptions;
-  readonly #tokens = new Answers<Identity | 'unknown'>();
-  readonly #rights = new Answers<boolean>();
+  readonly #tokens: Answers<Identity | undefined>;
+  readonly #rights: Answers<boolean>;
 
   constructor(options: AuthOptions) {
     this.#options = options;
+    this.#tokens = new Answers(options.clock, () => tokenTtlMs);
+    this.#rights = new Answers(options.clock, (allowed) => (allowed ? allowedTtlMs : deniedTtlMs));
   }
 
   async check(request: WireRequestHead): Promise<Verdict> {
@@ -110,28 +91,25 @@ export class KubeletAuth {
       return { username: commonName, groups: [...organizations, 'system:authenticated'] };
     }
     const token = /^Bearer\s+(\S+)$/i.exec(String(headers['authorization'] ?? ''))?.[1];
-    if (token !== undefined) return this.#options.tokenReview ? this.#review(token) : undefined;
+    if (token !== undefined) {
+      const isAsked = this.#options.tokenReview && token.length <= tokenLengthMax;
+      return isAsked ? this.#tokens.get(token, () => this.#review(token)) : undefined;
+    }
     return this.#options.anonymous ? { username: 'system:anonymous', groups: ['system:unauthenticated'] } : undefined;
   }
   async #review(token: string): Promise<Identity | undefined> {
-    const now = this.#options.clock.now();
-    const known = this.#tokens.get(token, now);
-    if (known !== undefined) return known === 'unknown' ? undefined : known;
     const api = { group: 'authentication.k8s.io', version: 'v1', resource: 'tokenreviews' };
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', metadata: {}, spec: { token } };
     const { status } = (await this.#options.client.resource(api).create(review)) as {
       status?: { authenticated?: boolean; user?: Identity };
     };
-    const identity = status?.authenticated && status.user ? { ...status.user, groups: status.user.groups ?? [] } : undefined;
-    this.#tokens.set(token, identity ?? 'unknown', now + tokenTtlMs);
-    return identity;
+    return status?.authenticated && status.user ? { ...status.user, groups: status.user.groups ?? [] } : undefined;
   }
   async #allowed(identity: Identity, verb: string, subresource: string): Promise<boolean> {
     if (this.#options.authorization === 'AlwaysAllow') return true;
-    const now = this.#options.clock.now();
-    const key = JSON.stringify([identity, verb, subresource]);
-    const known = this.#rights.get(key, now);
-    if (known !== undefined) return known;
+    return this.#rights.get(JSON.stringify([identity, verb, subresource]), () => this.#ask(identity, verb, subresource));
+  }
+  async #ask(identity: Identity, verb: string, subresource: string): Promise<boolean> {
     const api = { group: 'authorization.k8s.io', version: 'v1', resource: 'subjectaccessreviews' };
     const { username, uid, groups, extra } = identity;
     const spec = {
@@ -143,8 +121,6 @@ export class KubeletAuth {
     };
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec };
     const { status } = (await this.#options.client.resource(api).create(review)) as { status?: { allowed?: boolean } };
-    const allowed = status?.allowed === true;
-    this.#rights.set(key, allowed, now + (allowed ? allowedTtlMs : deniedTtlMs));
-    return allowed;
+    return status?.allowed === true;
   }
 }
