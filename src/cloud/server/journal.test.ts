@@ -1,8 +1,9 @@
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, type FileHandle, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { systemClock } from '#host';
+import type { Clock } from '#utils';
 import { JournalError, openJournal } from './journal.ts';
 
 const clock = systemClock();
@@ -42,6 +43,71 @@ it('refuses everything after a failed write', async () => {
   const again = await openJournal(join(root, 'b'), clock);
   expect(again.records).toEqual([{ a: 1 }]);
   await again.journal.close();
+});
+
+describe('a full disk', () => {
+  const full = (): Error => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+
+  /** Timers fire when told to. */
+  function stoppedClock(): Clock & { fire(): void } {
+    const timers: (() => void)[] = [];
+    const setTimer: Clock['setTimer'] = (_ms, callback) => {
+      timers.push(callback);
+      return { cancel: () => void timers.splice(timers.indexOf(callback), 1) };
+    };
+    return { ...clock, setTimer, fire: () => timers.splice(0).forEach((callback) => callback()) };
+  }
+
+  /** From now on the disk takes half of what is appended, or nothing of what is written anew. */
+  async function fill(method: 'appendFile' | 'writeFile'): Promise<MockInstance> {
+    const probe = await open(join(root, 'probe'), 'a');
+    await probe.close();
+    return vi.spyOn(Object.getPrototypeOf(probe) as FileHandle, method).mockImplementation(async function (
+      this: FileHandle,
+      text,
+    ) {
+      const half = String(text).slice(0, String(text).length / 2);
+      await this.write(half);
+      throw full();
+    });
+  }
+  afterEach(() => vi.restoreAllMocks());
+
+  it('refuses what does not fit, and takes writes again when there is room', async () => {
+    const timers = stoppedClock();
+    const dir = join(root, 'full');
+    const { journal } = await openJournal(dir, timers);
+    await journal.append({ a: 1 });
+    const disk = await fill('appendFile');
+    const refused = [journal.append({ a: 2 }), Promise.resolve().then(() => journal.append({ a: 3 }))];
+    for (const write of refused) await expect(write).rejects.toThrow('ENOSPC');
+    await expect(journal.append({ a: 4 })).rejects.toThrow('ENOSPC');
+    disk.mockRestore();
+    timers.fire();
+    await expect.poll(() => journal.failed).toBeUndefined();
+    await journal.append({ a: 5 });
+    await journal.close();
+    const again = await openJournal(dir, clock);
+    expect([again.records, again.tornBytes]).toEqual([[{ a: 1 }, { a: 5 }], 0]);
+    await again.journal.close();
+  });
+
+  it('that has no room for a snapshot keeps the journal going', async () => {
+    const dir = join(root, 'narrow');
+    const { journal } = await openJournal(dir, clock);
+    await journal.append({ a: 1 });
+    const disk = await fill('writeFile');
+    await expect(journal.compact({ upTo: 1 })).rejects.toThrow('ENOSPC');
+    disk.mockRestore();
+    await journal.append({ a: 2 });
+    await journal.compact({ upTo: 2 });
+    await journal.append({ a: 3 });
+    await journal.close();
+    const again = await openJournal(dir, clock);
+    expect([again.snapshot, again.records]).toEqual([{ upTo: 2 }, [{ a: 3 }]]);
+    expect(await readdir(dir)).toEqual(['end', 'journal.1', 'snapshot']);
+    await again.journal.close();
+  });
 });
 
 describe('a journal that lost something', () => {

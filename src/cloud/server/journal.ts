@@ -13,11 +13,19 @@ import type { Clock, Timer } from '#utils';
 import { limits } from './limits.ts';
 
 export class JournalError extends Error {
+  /** The disk is full: it is tried again. */
+  readonly mends: boolean;
+
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'JournalError';
+    this.mends = isNoRoom(cause);
   }
 }
+
+/** Errors of a disk that has no room now, and may have some later. After any other what is on disk is not known any more. */
+const noRoom = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+const isNoRoom = (error: unknown): boolean => error instanceof Error && noRoom.has((error as NodeJS.ErrnoException).code ?? '');
 
 export interface OpenedJournal {
   /** The value that `compact` got last; undefined before the first time. */
@@ -157,6 +165,7 @@ export class Journal {
   #failed: JournalError | undefined;
   readonly #clock: Clock;
   #noting: Timer | undefined;
+  #mending: Timer | undefined;
 
   constructor(dir: string, number: number, file: FileHandle, bytes: number, clock: Clock) {
     this.#dir = dir;
@@ -165,7 +174,7 @@ export class Journal {
     this.#bytes = bytes;
     this.#clock = clock;
   }
-  /** Why nothing can be written any more. */
+  /** Why nothing can be written, for now or, unless the disk was full, any more. */
   get failed(): JournalError | undefined {
     return this.#failed;
   }
@@ -173,7 +182,10 @@ export class Journal {
   get bytes(): number {
     return this.#bytes;
   }
-  /** Resolves when the record, and all before it, are on disk. After a failure everything rejects: what is on disk is not known any more. */
+  /**
+   * Resolves when the record, and all before it, are on disk. After a failure everything rejects: what is on disk is not known any more, or, of a disk
+   * that is full, until a moment after it has room again. What was rejected is not in the journal.
+   */
   append(record: unknown): Promise<void> {
     return this.#ask({ text: lineOf(JSON.stringify(record)) });
   }
@@ -187,6 +199,7 @@ export class Journal {
   }
   async close(): Promise<void> {
     this.#noting?.cancel();
+    this.#mending?.cancel();
     await this.#ask({ text: '', note: true }).catch(() => {});
     await this.#file.close();
   }
@@ -211,11 +224,39 @@ export class Journal {
         if (jobs.some(({ note }) => note)) await this.#note();
         for (const { resolve } of jobs) resolve();
       } catch (error) {
-        this.#failed ??= new JournalError(`cannot write to ${this.#dir}: ${String(error)}`, error);
-        for (const { reject } of jobs) reject(this.#failed);
+        const isUndone = next === 0 && !this.#failed && (await this.#isReplaceUndone(error));
+        const failure = new JournalError(`cannot write to ${this.#dir}: ${String(error)}`, error);
+        if (!isUndone) this.#fail(failure);
+        for (const { reject } of jobs) reject(this.#failed ?? failure);
       }
     }
     this.#working = false;
+  }
+  #fail(failure: JournalError): void {
+    if (this.#failed) return;
+    this.#failed = failure;
+    if (failure.mends) this.#mendLater();
+  }
+  #mendLater(): void {
+    this.#mending = this.#clock.setTimer(limits.mendMs, () => void this.#mend().catch(() => this.#mendLater()));
+  }
+  /** Takes back what a full disk took a part of. Rejects as long as there is no room. */
+  async #mend(): Promise<void> {
+    await this.#file.truncate(this.#bytes);
+    await this.#file.datasync();
+    await writeEnd(this.#dir, { number: this.#number, bytes: this.#bytes });
+    this.#failed = undefined;
+  }
+  /** Whether a snapshot that the full disk did not take has left the journal as it was. */
+  async #isReplaceUndone(error: unknown): Promise<boolean> {
+    if (!isNoRoom(error)) return false;
+    const number = await readSnapshot(this.#dir).then(
+      (found) => found.number,
+      () => undefined,
+    );
+    if (number !== this.#number) return false;
+    await rm(journalPath(this.#dir, number + 1), { force: true }).catch(() => {});
+    return true;
   }
   async #write(text: string): Promise<void> {
     if (text === '') return;

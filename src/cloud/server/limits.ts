@@ -4,6 +4,8 @@ export const limits = {
   bodyBytesMax: 1024 * 1024,
   /** The journal is folded into a snapshot when it has grown by this. */
   journalBytesMax: 16 * 1024 * 1024,
+  /** Before a journal whose disk was full is tried again. */
+  mendMs: 1_000,
   /** From a write to the journal to the note of how far it reaches: what is missing up to there is damage. */
   noteDelayMs: 200,
   /** Calls in the audit log. */

@@ -1,10 +1,10 @@
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, type FileHandle, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock, systemRng } from '#host';
 import { createCertificateAuthority, issueCertificate } from '#pki';
-import { silentLogger } from '#utils';
+import { type Clock, silentLogger } from '#utils';
 import { CloudApiError, type CloudClient, createCloudClient, listAll } from '../client/index.ts';
 import { memoryLoadBalancers, memoryMachines } from '../memory/index.ts';
 import { type Driver, type Faults, noFaults, type World } from '../model/index.ts';
@@ -74,6 +74,41 @@ const failure = (call: Promise<unknown>): Promise<CloudApiError> =>
     () => Promise.reject(new Error('it succeeded')),
     (error: unknown) => (error instanceof CloudApiError ? error : Promise.reject(error)),
   );
+
+describe('a full disk', () => {
+  it('refuses changes, remembers none of them, and goes on when it has room, with what was seen meanwhile', async () => {
+    const dir = newDir();
+    const seen: (() => void)[] = [];
+    const held: Clock = { ...clock, setTimer: (_ms, callback) => (seen.push(callback), { cancel() {} }) };
+    const cloud = await start(dir, { drivers: { machines: memoryMachines({ clock: held, delayMs: 1 }) } });
+    const client = clientOf(cloud);
+    const { vpc, subnet } = await network(client);
+    const { id } = await client.runInstance({ name: 'before', subnetId: subnet.id });
+    await until('seen', () => seen.length === 1);
+    const probe = await open(join(root, 'probe'), 'a');
+    await probe.close();
+    const disk = vi.spyOn(Object.getPrototypeOf(probe) as FileHandle, 'appendFile').mockImplementation(async () => {
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    });
+    undo.push(() => disk.mockRestore());
+    const asked = { name: 'after', subnetId: subnet.id, clientToken: 'once' };
+    const refused = await Promise.all([failure(client.runInstance(asked)), failure(client.deleteVpc({ vpcId: vpc.id }))]);
+    expect(refused.map(({ status }) => status)).toEqual([500, 409]);
+    seen[0]?.();
+    expect((await client.listInstances()).items.map(({ name, state }) => [name, state])).toEqual([['before', 'pending']]);
+    disk.mockRestore();
+    await until('written again', () =>
+      client.runInstance(asked).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until('running', async () => (await client.getInstance({ instanceId: id })).state === 'running');
+    await cloud.close();
+    const again = clientOf(await start(dir));
+    expect((await again.listInstances()).items.map(({ name }) => name)).toEqual(['before', 'after']);
+  });
+});
 
 describe('the API over HTTPS', () => {
   it('makes, lists, changes and removes', async () => {

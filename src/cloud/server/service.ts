@@ -1,6 +1,6 @@
 // What each operation does: questions about the world, changes of it, and the cloud's own affairs (faults, the audit log).
 import { createHash } from 'node:crypto';
-import type { Clock, Logger, Rng } from '#utils';
+import type { Clock, Logger, Rng, Timer } from '#utils';
 import { conflicting, internalError, invalid } from '../api/errors.ts';
 import { type OperationId, operations, Refusal } from '../api/index.ts';
 import {
@@ -18,6 +18,8 @@ import {
 import { FaultGate, laggingWorlds, type LaggingWorlds } from '../faults/index.ts';
 import { type Faults, noFaults, type Observation, type World } from '../model/index.ts';
 import { AuditLog, type AuditFilter } from './audit-log.ts';
+import { JournalError } from './journal.ts';
+import { limits } from './limits.ts';
 import type { WorldStore } from './world-store.ts';
 
 export interface ServiceDeps {
@@ -41,6 +43,8 @@ export class CloudService {
   readonly audit = new AuditLog();
   readonly #deps: ServiceDeps;
   readonly #lagging: LaggingWorlds;
+  readonly #unwritten: Observation[] = [];
+  #again: Timer | undefined;
 
   constructor(deps: ServiceDeps) {
     this.#deps = deps;
@@ -78,23 +82,36 @@ export class CloudService {
         return read(this.#readable(), operation, input, { account, settings: this.#deps.settings });
     }
   }
-  /** Folds in what a driver saw. */
+  /** Folds in what a driver saw. What the disk does not take is not seen again: it is kept until it can be written, in its order. */
   observe(observation: Observation): void {
+    if (this.#unwritten.length > 0) this.#unwritten.push(observation);
+    else this.#fold(observation);
+  }
+  #fold(observation: Observation): void {
     const { store, settings, clock, logger } = this.#deps;
     const world = observe(store.accepted, observation, { now: clock.now(), settings });
     if (world === store.accepted) return;
     logger.info('observed', { ...observation });
-    this.#background(world);
+    store.change(world).catch((error: unknown) => {
+      logger.error('the world cannot be written', { error });
+      if (!(error instanceof JournalError && error.mends)) return;
+      this.#unwritten.push(observation);
+      this.#again ??= clock.setTimer(limits.mendMs, () => {
+        this.#again = undefined;
+        for (const one of this.#unwritten.splice(0)) this.#fold(one);
+      });
+    });
+  }
+  /** Nothing is written any more. */
+  close(): void {
+    this.#again?.cancel();
   }
   /** Forgets what was terminated long enough ago. */
   forgetTerminated(): void {
-    const { store, settings, clock } = this.#deps;
+    const { store, settings, clock, logger } = this.#deps;
     const world = forget(store.accepted, { now: clock.now(), settings });
-    if (world !== store.accepted) this.#background(world);
-  }
-
-  #background(world: World): void {
-    this.#deps.store.change(world).catch((error: unknown) => this.#deps.logger.error('the world cannot be written', { error }));
+    if (world === store.accepted) return;
+    store.change(world).catch((error: unknown) => logger.error('the world cannot be written', { error }));
   }
   #readable(): World {
     const { eventualConsistencyMs } = this.gate.faults;

@@ -82,6 +82,7 @@ export async function startCloud(options: CloudOptions, deps: CloudDeps): Promis
     const store = await openWorldStore(join(options.dataDir, 'world'), deps);
     undo.push(() => store.close());
     const service = new CloudService({ ...deps, store, settings });
+    undo.push(() => service.close());
     const unhealthy = (): string | undefined => store.failure;
     // First, because it may fail (a port that is taken): nothing on the machine is touched by a cloud that cannot serve.
     server = await serveApi(options, deps, createAnswerer({ ...deps, service, accounts: options.accounts, unhealthy }));

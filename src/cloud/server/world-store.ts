@@ -31,20 +31,27 @@ export class WorldStore {
   get published(): World {
     return this.#published;
   }
-  /** Why nothing can be changed any more; undefined when all is well. */
+  /** Why nothing can be changed now; undefined when all is well. */
   get failure(): string | undefined {
     return this.#journal.failed?.message;
   }
   remembered(key: string): RememberedRequest | undefined {
     return this.#requests.get(key);
   }
-  /** Accepts a world made from `accepted` at once; resolves when it is on disk and published. */
+  /** Accepts a world made from `accepted` at once; resolves when it is on disk and published. One that the journal does not take has never been. */
   async change(world: World, request?: RememberedRequest): Promise<void> {
     const record = recordOf(this.#accepted, world, request);
     if (!record) return this.#journal.flushed();
     this.#accepted = world;
     if (request) this.#remember(request);
-    await this.#journal.append(record);
+    try {
+      await this.#journal.append(record);
+    } catch (error) {
+      // All that was accepted behind it is refused as well, and nothing is written before all of them have come by here.
+      this.#accepted = this.#published;
+      if (request && this.#requests.get(request.key) === request) this.#requests.delete(request.key);
+      throw error;
+    }
     this.#published = world;
     for (const watcher of this.#watchers) watcher(world);
     this.#compactWhenLarge();
@@ -74,7 +81,7 @@ export class WorldStore {
   #compactWhenLarge(): void {
     if (this.#compacting || this.#journal.bytes < limits.journalBytesMax) return;
     this.#compacting = true;
-    // A failure stops all later writes, which say why.
+    // Where a failure stops all later writes, they say why; a full disk does not take a snapshot, and is asked again with the next change.
     void this.#journal
       .compact(snapshotOf(this.#accepted, this.#requests.values()))
       .catch(() => {})
