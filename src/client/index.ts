@@ -10,3 +10,4 @@ export { currentCertificate, readCurrent } from './certificates/files.ts';
 export { requestCertificate } from './certificates/request.ts';
 export { createRestTransport, type RestTransport, type RestTransportOptions } from './rest-transport.ts';
 export * from './kubeconfig.ts';
+export * from './kubeconfig-entries.ts';

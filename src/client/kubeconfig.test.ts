@@ -2,7 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { clientConfigOf, kubeconfigFor, readKubeconfig, writeKubeconfig } from './kubeconfig.ts';
+import { clientConfigOf, readKubeconfig, writeKubeconfig } from './kubeconfig.ts';
+import { kubeconfigFor } from './kubeconfig-entries.ts';
 
 let dir = '';
 beforeAll(async () => {

@@ -18,7 +18,7 @@ import {
 import type { RestClientMetrics } from '#component-base';
 import type { Clock } from '#utils';
 import { type ClientRequest, type ClientResponse, createWireClient, type Dial, type WireClient } from '#wire';
-import type { ClientConfig } from './kubeconfig.ts';
+import type { ClientConfig } from './kubeconfig-entries.ts';
 import { requestTimeoutMs, tokenReloadMs, watchLineBytesMax } from './limits.ts';
 
 export interface RestTransportOptions {

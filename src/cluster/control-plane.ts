@@ -24,7 +24,7 @@ import { type ClusterPki, clientConfigFor, kubeletTrust, serverNames } from './c
 import { type KeptFlags, upDefaults } from './flags/index.ts';
 import { type Identity, identities } from './certificates/identities.ts';
 import { grantKubeletClient, kubeletClientName } from './objects/kubelet-client.ts';
-import { clusterNetworks } from './state/settings.ts';
+import { clusterNetworks } from './state/networks.ts';
 
 /** Files of the audit log. All other settings of the log have the defaults of kube-apiserver's flags. */
 export interface AuditFiles {

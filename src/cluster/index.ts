@@ -15,7 +15,8 @@ export {
   type RunState,
   writeRunState,
 } from './state/run-state.ts';
-export { loadSettings, podCidrFor, type ClusterSettings, type RuntimeChoice } from './state/settings.ts';
+export { loadSettings, type ClusterSettings, type RuntimeChoice } from './state/settings.ts';
+export { podCidrFor } from './state/networks.ts';
 export { up } from './start/up.ts';
 export type { RunningCluster, UpOptions } from './start/types.ts';
 export { startControlPlane, type ControlPlane } from './control-plane.ts';

@@ -6,6 +6,7 @@ export * from './features/index.ts';
 export * from './leader-election.ts';
 export * from './leader-migration/index.ts';
 export * from './version.ts';
+export * from './version-info.ts';
 export * from './flags/index.ts';
 export * from './zpages/index.ts';
 export * from './failures/index.ts';

@@ -2,18 +2,8 @@
 export { PkiError } from './errors.ts';
 export { sha256Hex } from './digest.ts';
 export { encodePem, findPem, type PemBlock, parsePem } from './pem.ts';
-export {
-  generateKeyPair,
-  isKeyOf,
-  type KeyAlgorithm,
-  type KeyPair,
-  keyId,
-  parsePrivateKey,
-  parsePublicKeys,
-  privateKeyPem,
-  publicKeyDer,
-  publicKeyPem,
-} from './keys.ts';
+export { isKeyOf, keyId, parsePrivateKey, parsePublicKeys, privateKeyPem, publicKeyDer, publicKeyPem } from './keys.ts';
+export { generateKeyPair, type KeyAlgorithm, type KeyPair } from './key-pair.ts';
 export type { ExtendedKeyUsage, KeyUsage, Usage } from './certificates/extensions.ts';
 export type { AlternativeNames, DistinguishedName } from './certificates/names.ts';
 export {
@@ -50,5 +40,6 @@ export {
   verifyJwt,
 } from './tokens/jwt.ts';
 export { detachedJws } from './tokens/detached-jws.ts';
-export { bootstrapToken, randomString, randomToken, secretsEqual } from './tokens/random.ts';
+export { secretsEqual } from './tokens/compare.ts';
+export { bootstrapToken, randomString, randomToken } from './tokens/random.ts';
 export { type VerifyOptions, verifyCertificate } from './certificates/verify.ts';

@@ -1,19 +1,6 @@
-// Key pairs. ECDSA P-256 is what is made (0.1 ms a pair); RSA is read, used and, when asked for, made.
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+// Keys as files have them: read, written, compared and named.
+import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { PkiError } from './errors.ts';
-
-export type KeyAlgorithm = 'ECDSA-P256' | 'RSA-2048';
-
-export interface KeyPair {
-  privateKey: KeyObject;
-  publicKey: KeyObject;
-}
-
-export function generateKeyPair(algorithm: KeyAlgorithm = 'ECDSA-P256'): KeyPair {
-  return algorithm === 'RSA-2048'
-    ? generateKeyPairSync('rsa', { modulusLength: 2048 })
-    : generateKeyPairSync('ec', { namedCurve: 'P-256' });
-}
 
 /** PEM as Kubernetes' tools write it: `EC PRIVATE KEY` or `RSA PRIVATE KEY`. */
 export const privateKeyPem = (key: KeyObject): string =>

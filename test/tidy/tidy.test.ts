@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { impureImports } from '../../scripts/lint/purity.mjs';
 import { impurities, importProblem, specifiersOf } from '../../scripts/lint/room-imports.mjs';
 import { unverified } from '../../scripts/lock-file.mjs';
 import { inner, rooms } from '../../scripts/rooms.mjs';
@@ -147,6 +148,45 @@ describe('tidy', () => {
       impurities(below(path), readFileSync(path, 'utf8')).map(([line, why]) => `${below(path)}:${line}: ${why}`),
     );
     expect(problems).toEqual([]);
+  });
+
+  it('lets pure code reach only what touches nothing of the machine, however many files lie between', () => {
+    expect(impureImports(new Map(sources.map((path) => [below(path), readFileSync(path, 'utf8')])))).toEqual([]);
+  });
+
+  it('sees what pure code reaches', () => {
+    const reached = (text: string, others: Record<string, string> = {}): string[] =>
+      impureImports(
+        new Map(
+          Object.entries({
+            'kubelet/pure.ts': `// Decides. Pure.\n${text}`,
+            'kubelet/reads.ts': "import { readFileSync } from 'node:fs';\nexport const read = () => readFileSync('x');",
+            'kubelet/between.ts': "import { read } from './reads.ts';\nexport const two = 2;",
+            'kubelet/hash.ts': "import { createHash } from 'node:crypto';\nexport const hash = () => createHash('md5');",
+            'kubelet/draw.ts': "import { createHash, randomBytes } from 'node:crypto';\nexport const id = () => randomBytes(1);",
+            'kubelet/timed.ts': 'export const later = () => setTimeout(() => {}, 1);',
+            'kubelet/waits.ts': 'export async function wait() {}',
+            'host/index.ts': "export { now } from './clock.ts';\nexport * from './words.ts';\nexport const own = 1;",
+            'host/clock.ts': 'export const now = () => Date.now();',
+            'host/words.ts': 'export const word = 1;\nexport type Word = string;',
+            'controllers/job/index.ts': "import { act } from './actions.ts';",
+            'controllers/job/actions.ts': "import { id } from '#ids';",
+            'ids/index.ts': 'export const id = () => Math.random();',
+            ...others,
+          }),
+        ),
+      ).map((problem) => problem.replace(/:.*/, ''));
+    expect(reached("import { read } from './reads.ts';")).toEqual(['kubelet/pure.ts -> kubelet/reads.ts']);
+    expect(reached("import { two } from './between.ts';")).toEqual(['kubelet/pure.ts -> kubelet/between.ts -> kubelet/reads.ts']);
+    expect(reached("import type { read } from './reads.ts';\nimport { type id } from './draw.ts';")).toEqual([]);
+    expect(reached("import { hash } from './hash.ts';\nimport { wait } from './waits.ts';")).toEqual([]);
+    expect(reached("import { id } from './draw.ts';")).toEqual(['kubelet/pure.ts -> kubelet/draw.ts']);
+    expect(reached("export * from './timed.ts';")).toEqual(['kubelet/pure.ts -> kubelet/timed.ts']);
+    // A door is looked through: what is asked of it counts, not what else it has.
+    expect(reached("import { word, type Word } from '#host';")).toEqual([]);
+    expect(reached("import { now as time } from '#host';")).toEqual(['kubelet/pure.ts -> host/clock.ts']);
+    expect(reached("import * as host from '#host';")).toEqual(['kubelet/pure.ts -> host/index.ts -> host/clock.ts']);
+    expect(reached('', { 'kubelet/pure.test.ts': "// Pure.\nimport { read } from './reads.ts';" })).toEqual([]);
   });
 
   it('has an index.ts door in every room', () => {

@@ -14,7 +14,7 @@ import { grantClusterRole } from '../objects/grant.ts';
 import type { PlaneAccess } from '../control-plane.ts';
 import { identities } from '../certificates/identities.ts';
 import { runOwnLoop } from './own-loop.ts';
-import { clusterNetworks } from '../state/settings.ts';
+import { clusterNetworks } from '../state/networks.ts';
 
 const endpointSlices = { group: 'discovery.k8s.io', version: 'v1', resource: 'endpointslices' } as const;
 const namespace = 'kube-system';

@@ -16,7 +16,8 @@ import {
 } from '#pki';
 import type { ClientConfig } from '#client';
 import type { Identity } from './identities.ts';
-import { clusterNetworks } from '../state/settings.ts';
+import { clusterNetworks } from '../state/networks.ts';
+import { kubeletAuthorityName } from './names.ts';
 
 const clientDays = 365;
 const authorityDays = 3650;
@@ -122,9 +123,6 @@ export const serverNames = (names: readonly string[], addresses: readonly string
   ],
   ips: [...new Set(['127.0.0.1', clusterNetworks.kubernetesServiceIp, ...addresses])],
 });
-
-/** File name and common name of the authority of kubelets. */
-export const kubeletAuthorityName = 'kubelet-serving-ca';
 
 /** PEM, whose certificates kubelets may serve with; those from before there was an authority of their own count until they end. */
 export const kubeletTrust = ({ authority, kubeletAuthority }: ClusterPki): string =>

@@ -22,7 +22,7 @@ import { atomicWrite, ensureDir, isErrno, readFileIfExists } from '#host';
 import type { Clock, Logger, Rng } from '#utils';
 import { nodeNames, type ClusterSettings } from '../state/settings.ts';
 import { type ClusterNetwork, nodePlace } from './network.ts';
-import { region, zones } from './settings.ts';
+import { region, zones } from './names.ts';
 import { cloudDir } from '../state/paths.ts';
 
 export interface EmulationDeps {

@@ -13,14 +13,8 @@ import type { ClusterSettings } from '../state/settings.ts';
 import { asManager } from './as-manager.ts';
 import { nameServices } from './name-service.ts';
 import { type Announcement, CloudProcess } from './process.ts';
-import {
-  cloudApiName,
-  type CloudSettings,
-  customerAccount,
-  keepCloudSettings,
-  openCloudSettings,
-  serviceAccount,
-} from './settings.ts';
+import { type CloudSettings, keepCloudSettings, openCloudSettings } from './settings.ts';
+import { cloudApiName, customerAccount, serviceAccount } from './names.ts';
 import type { SimulatedInstances } from './simulated-instances.ts';
 
 export interface CloudDeps {

@@ -8,6 +8,7 @@ import { atomicWrite, readFileIfExists } from '#host';
 import { authorityAt } from '../certificates/certificates.ts';
 import { cloudDir, clusterMark } from '../state/paths.ts';
 import { issueCertificate } from '#pki';
+import { cloudApiName, region, zones } from './names.ts';
 
 /** Kept in `cloud.json`. */
 interface Kept {
@@ -32,13 +33,6 @@ export interface CloudSettings extends Kept {
   serving: { cert: string; key: string };
 }
 
-export const region = 'local-1';
-export const zones = ['local-1a', 'local-1b', 'local-1c'];
-export const customerAccount = 'customer';
-export const serviceAccount = 'sagong';
-
-/** The name by which the API is reached from inside the cloud's networks. */
-export const cloudApiName = `api.${region}.sagong.internal`;
 const servingDays = 365;
 
 /**

@@ -2,7 +2,8 @@
 import { managedServer } from '../endpoint/managed-server.ts';
 import { endpointAddress, secondEndpointAddress, vpcCidr } from '../cloud/network.ts';
 import { clusterMark } from '../state/paths.ts';
-import { type ClusterSettings, clusterNetworks } from '../state/settings.ts';
+import type { ClusterSettings } from '../state/settings.ts';
+import { clusterNetworks } from '../state/networks.ts';
 import type { ControlPlaneMachinesOptions, ManagedMachines } from '../control-planes/machines.ts';
 
 export const managedMachines = ({ dataDir, podCidr = clusterNetworks.podCidr }: ClusterSettings): ManagedMachines => ({

@@ -12,14 +12,8 @@ import { ControlPlaneMachines } from '../control-planes/machines.ts';
 import { apiPort, isControlPlane } from '../control-planes/names.ts';
 import { parseRegistryMirror } from '../nodes/index.ts';
 import { runningProcess } from '../state/run-state.ts';
-import {
-  changeSettings,
-  type ClusterSettings,
-  clusterNetworks,
-  loadSettings,
-  narrowNodesMax,
-  nodeNames,
-} from '../state/settings.ts';
+import { changeSettings, type ClusterSettings, loadSettings, nodeNames } from '../state/settings.ts';
+import { clusterNetworks, narrowNodesMax } from '../state/networks.ts';
 import { textTable } from '../terminal/text-table.ts';
 import { selfManagedServer } from '../endpoint/endpoint.ts';
 import { vendorNodeNames, vendorTags } from '../cloud/emulation.ts';
@@ -27,7 +21,8 @@ import { Machines } from '../cloud/machines.ts';
 import { managedServer } from '../endpoint/managed-server.ts';
 import { type ClusterNetwork, ensureNetwork } from '../cloud/network.ts';
 import { asManager } from '../cloud/as-manager.ts';
-import { openCloudSettings, serviceAccount } from '../cloud/settings.ts';
+import { openCloudSettings } from '../cloud/settings.ts';
+import { serviceAccount } from '../cloud/names.ts';
 
 export interface NodeCommandOptions {
   dataDir: string;

@@ -8,7 +8,7 @@ import type { KubeProxyOptions } from '#kube-proxy';
 import type { KubeletSettings } from '#kubelet';
 import type { KubeSchedulerOptions } from '#scheduler';
 import { readFile } from 'node:fs/promises';
-import { clusterNetworks } from '../state/settings.ts';
+import { clusterNetworks } from '../state/networks.ts';
 import { overlay } from './overlay.ts';
 import { parseWords } from './tables.ts';
 

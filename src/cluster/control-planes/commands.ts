@@ -1,5 +1,5 @@
 // The command lines of a control-plane machine, with upstream's flags, as kubeadm writes them into its static pods. Pure.
-import { clusterNetworks } from '../state/settings.ts';
+import { clusterNetworks } from '../state/networks.ts';
 import { type ControlPlaneConfig, controlPlaneFiles, type ControlPlaneProgram, filesOf } from './config.ts';
 import { apiPort, etcdPorts } from './names.ts';
 

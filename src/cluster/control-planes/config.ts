@@ -1,7 +1,7 @@
 // The configuration of a control-plane machine's agent process. `sagong up` writes it into the machine's folder, beside its certificates and
 // kubeconfigs.
 import { join } from 'node:path';
-import { kubeletAuthorityName } from '../certificates/certificates.ts';
+import { kubeletAuthorityName } from '../certificates/names.ts';
 import type { ComponentArgs } from '../flags/component-args.ts';
 
 /** The programs that run on a control-plane machine. */

@@ -6,7 +6,8 @@ import type { Clock, Logger } from '#utils';
 import type { ClusterPki } from '../certificates/certificates.ts';
 import type { PlaneAccess } from '../control-plane.ts';
 import { identities } from '../certificates/identities.ts';
-import { clusterNetworks, type ClusterSettings } from '../state/settings.ts';
+import type { ClusterSettings } from '../state/settings.ts';
+import { clusterNetworks } from '../state/networks.ts';
 import { oncePlaneAnswers, type PlaneAddress, remotePlane } from './plane.ts';
 import { grantControlPlanes } from './rights.ts';
 

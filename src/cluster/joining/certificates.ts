@@ -9,9 +9,11 @@ import type { KubeClient } from '#client';
 import { atomicWrite, ensureDir, readFileIfExists, removeTree } from '#host';
 import { bootstrapToken } from '#pki';
 import type { Clock } from '#utils';
-import { type ClusterPki, kubeletAuthorityName, openPki } from '../certificates/certificates.ts';
+import { type ClusterPki, openPki } from '../certificates/certificates.ts';
+import { kubeletAuthorityName } from '../certificates/names.ts';
 import { certificatesSecret } from './objects.ts';
-import { createToken, parseToken, tokenSecretName } from './tokens.ts';
+import { createToken } from './tokens.ts';
+import { parseToken, tokenSecretName } from './token-text.ts';
 
 const secrets = { group: '', version: 'v1', resource: 'secrets' };
 const namespace = 'kube-system';

@@ -13,7 +13,8 @@ import { nodeCertificateApprover } from './approver.ts';
 import { type JoiningFacts, joiningObjects } from './objects.ts';
 import { nodePolicyRights } from './policy-rights.ts';
 
-export { createToken, deleteToken, listTokens, parseToken, tokenColumns } from './tokens.ts';
+export { createToken, deleteToken, listTokens, tokenColumns } from './tokens.ts';
+export { parseToken } from './token-text.ts';
 export { newCertificateKey, parseCertificateKey, uploadCertificates } from './certificates.ts';
 
 interface Deps {

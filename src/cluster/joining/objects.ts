@@ -8,8 +8,8 @@ import type { ProxyMode } from '#kube-proxy';
 import type { Applied } from '../objects/apply.ts';
 import type { ComponentArgs } from '../flags/component-args.ts';
 import type { KeptFlags } from '../flags/index.ts';
-import { kubeletAuthorityName } from '../certificates/certificates.ts';
-import { clusterNetworks } from '../state/settings.ts';
+import { kubeletAuthorityName } from '../certificates/names.ts';
+import { clusterNetworks } from '../state/networks.ts';
 
 export const bootstrapGroup = 'system:bootstrappers:kubeadm:default-node-token';
 /** The Secret in which certificate authorities go from one control plane to another. */

@@ -7,27 +7,12 @@ import type { KubeClient } from '#client';
 import { bootstrapToken } from '#pki';
 import type { Clock } from '#utils';
 import { bootstrapGroup } from './objects.ts';
+import { parseToken, tokenSecretName } from './token-text.ts';
 
 const namespace = 'kube-system';
 const secrets = { group: '', version: 'v1', resource: 'secrets' };
 const type = 'bootstrap.kubernetes.io/token';
-const pattern = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
-/** The name of a bootstrap token's Secret. */
-export const tokenSecretName = (id: string): string => `bootstrap-token-${id}`;
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
-
-export interface BootstrapToken {
-  id: string;
-  secret: string;
-}
-
-/** Reads a bootstrap token. Throws kubeadm's sentence for a text that is not one. */
-export function parseToken(text: string): BootstrapToken {
-  const match = pattern.exec(text);
-  if (!match)
-    throw new Error(`the bootstrap token ${JSON.stringify(text)} was not of the form "\\A([a-z0-9]{6})\\.([a-z0-9]{16})\\z"`);
-  return { id: match[1] ?? '', secret: match[2] ?? '' };
-}
 
 export interface TokenWish {
   /** Absent: a new one. */

@@ -2,7 +2,7 @@
 // authority has the hash. Any other content is refused with one sentence. Pure.
 import { parseYaml } from '#apimachinery/codec';
 import { detachedJws, encodePem, type ParsedCertificate, parseCertificates, publicKeyDer, secretsEqual, sha256Hex } from '#pki';
-import { parseToken } from '../joining/tokens.ts';
+import { parseToken } from '../joining/token-text.ts';
 import { hashesToldMax } from './limits.ts';
 
 /** Why somebody cannot be believed; trying again does not help. */

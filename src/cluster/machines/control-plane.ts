@@ -20,7 +20,8 @@ import { noteJoined } from '../control-planes/member.ts';
 import { apiPort, etcdPorts } from '../control-planes/names.ts';
 import { startRemotePlane } from '../control-planes/start.ts';
 import { accepts } from '../nodes/processes.ts';
-import { type ClusterSettings, clusterNetworks, type EtcdLocation, loadSettings } from '../state/settings.ts';
+import { type ClusterSettings, type EtcdLocation, loadSettings } from '../state/settings.ts';
+import { clusterNetworks } from '../state/networks.ts';
 import { migrateToEtcd } from '../store/store-migrate.ts';
 import { controlPlaneNamed } from './own-plane.ts';
 

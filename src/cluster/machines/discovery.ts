@@ -3,7 +3,7 @@
 import { userAgent } from '#component-base';
 import type { Clock } from '#utils';
 import { BodyTooLargeError, type ClientResponse, type ClientTls, createWireClient } from '#wire';
-import { parseToken } from '../joining/tokens.ts';
+import { parseToken } from '../joining/token-text.ts';
 import { certificateClockProblem } from './clocks.ts';
 import { type Discovered, DiscoveryError, infoEntries, signedContent, trusted } from './cluster-info.ts';
 import { clusterInfoBytesMax, discoveryAnswerMs, discoveryPollMs, discoveryTimeoutMs } from './limits.ts';

@@ -14,7 +14,8 @@ import { createToken, publishJoining, startJoiningLoops } from '../joining/index
 import { assertPortsFree } from '../port-holder.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { keepRenewing } from '../renewal/renewal.ts';
-import { type ClusterSettings, clusterNetworks, type MachineChoice } from '../state/settings.ts';
+import type { ClusterSettings, MachineChoice } from '../state/settings.ts';
+import { clusterNetworks } from '../state/networks.ts';
 import { endpointOfMachine, ownMachineDir } from './choice.ts';
 import { authorityHashes } from './cluster-info.ts';
 import { join as joinMachine } from './join.ts';

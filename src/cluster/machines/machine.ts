@@ -10,7 +10,7 @@ import type { NodeAgentConfig } from '../nodes/node-agent-config.ts';
 import type { RegistryMirror } from '../nodes/index.ts';
 import { clusterMark } from '../state/paths.ts';
 import type { KeptFlags } from '../flags/index.ts';
-import { clusterNetworks } from '../state/settings.ts';
+import { clusterNetworks } from '../state/networks.ts';
 import type { ProxyMode } from '#kube-proxy';
 
 /** What a joined machine keeps of itself, in `machine.json`. */

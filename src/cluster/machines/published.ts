@@ -9,7 +9,7 @@ import type { Clock } from '#utils';
 import type { Dial } from '#wire';
 import type { ComponentArgs } from '../flags/component-args.ts';
 import type { KeptFlags } from '../flags/index.ts';
-import { clusterNetworks } from '../state/settings.ts';
+import { clusterNetworks } from '../state/networks.ts';
 
 export interface Published {
   cluster: string;

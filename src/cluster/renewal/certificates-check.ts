@@ -15,7 +15,7 @@ import {
 } from '#pki';
 import type { Clock } from '#utils';
 import { type CertificateFolder, certificateFolders } from './certificate-folders.ts';
-import { kubeletAuthorityName } from '../certificates/certificates.ts';
+import { kubeletAuthorityName } from '../certificates/names.ts';
 import { cloudDir, clusterPaths } from '../state/paths.ts';
 
 export interface KeptCertificate {

@@ -8,4 +8,5 @@ export { readRunState, runningProcess } from '../state/run-state.ts';
 export { summary } from '../status/summary.ts';
 export { up } from './up.ts';
 export type { RunningCluster, UpOptions } from './types.ts';
-export { clusterNetworks, type NodeMount, type PortMapping } from '../state/settings.ts';
+export type { NodeMount, PortMapping } from '../state/settings.ts';
+export { clusterNetworks } from '../state/networks.ts';

@@ -1,7 +1,7 @@
 import { parseCIDR } from '#apimachinery/validation';
 import { describe, expect, it } from 'vitest';
 import { vpcCidr } from '../cloud/network.ts';
-import { clusterNetworks, podCidrFor, widePodCidr } from './settings.ts';
+import { clusterNetworks, podCidrFor, widePodCidr } from './networks.ts';
 
 const within = (cidr: string, other: string): boolean => {
   const [inner, outer] = [parseCIDR(cidr), parseCIDR(other)];

@@ -2,7 +2,7 @@
 // (https://kubernetes.io/docs/reference/setup-tools/kubeadm/implementation-details/#addons). Pure.
 import { formatYaml } from '#apimachinery/codec';
 import type { Applied } from '../objects/apply.ts';
-import { clusterNetworks } from '../state/settings.ts';
+import { clusterNetworks } from '../state/networks.ts';
 import { controlPlaneTaint, systemImage } from './names.ts';
 
 const namespace = 'kube-system';

@@ -1,5 +1,6 @@
 // The room's flags; reached through #component-base.
-export { type Command, command, type CommandOptions, defaultText, flagHelp, runCommandLine } from './command.ts';
+export { type Command, command, type CommandOptions, runCommandLine } from './command.ts';
+export { defaultText, flagHelp } from './help.ts';
 export {
   featureGateFlags,
   fixedFeatureGateFlags,

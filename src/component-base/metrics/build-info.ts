@@ -1,5 +1,5 @@
 // kubernetes_build_info, which every component has (k8s.io/component-base/metrics/prometheus/version).
-import { versionInfo } from '../version.ts';
+import { versionInfo } from '../version-info.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Adds what this build is to a registry. */

@@ -4,7 +4,8 @@ import { formatYaml } from '#apimachinery/codec';
 import { notAcceptable } from '#apimachinery/errors';
 import type { Clock } from '#utils';
 import type { FlagTable } from '../flags/index.ts';
-import { kubernetesVersion, versionInfo } from '../version.ts';
+import { kubernetesVersion } from '../version.ts';
+import { versionInfo } from '../version-info.ts';
 import { type AcceptClause, parseAccept } from './accept.ts';
 
 /** The flags of a component by name, with their values as pflag prints them. */

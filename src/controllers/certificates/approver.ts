@@ -2,7 +2,7 @@
 import type { CertificateSigningRequest } from '#api/certificates/v1';
 import { action, type ControllerDefinition, defineController, ownKey, type Plan, watch } from '#controller-runtime';
 import { certificateSigningRequests } from '#controller-runtime/platform';
-import { askReviews } from './actions.ts';
+import { askReviews } from './actions/ask-reviews.ts';
 import { hasCondition, isIssued, kubeletClientProblem, kubeletClientSigner, readRequest } from './request.ts';
 import { rights, serviceAccount } from './rights.ts';
 

@@ -2,6 +2,8 @@
 // https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#kubernetes-signers). Pure.
 import type { CertificateSigningRequest } from '#api/certificates/v1';
 import { decodeBase64 } from '#apimachinery/schema';
+import type { Plan } from '#controller-runtime';
+import { certificateSigningRequests } from '#controller-runtime/platform';
 import { type CertificateRequest, parseCertificateRequest, PkiError } from '#pki';
 
 type Csr = CertificateSigningRequest;
@@ -10,6 +12,7 @@ export const kubeletClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
 export const kubeletServingSigner = 'kubernetes.io/kubelet-serving';
 export const clientSigner = 'kubernetes.io/kube-apiserver-client';
 export const legacySigner = 'kubernetes.io/legacy-unknown';
+export const builtInSigners: readonly string[] = [kubeletServingSigner, kubeletClientSigner, clientSigner, legacySigner];
 
 const text = new TextDecoder();
 
@@ -21,6 +24,12 @@ export function pemOf(base64 = ''): string {
 
 export const hasCondition = ({ status }: Csr, type: string): boolean =>
   (status?.conditions ?? []).some((condition) => condition.type === type && condition.status !== 'False');
+
+/** The effect that changes these fields of the status. */
+export const withStatus = (request: Csr, status: Csr['status']): Plan['effects'] => {
+  const object: Csr = { ...request, status: { ...request.status, ...status } };
+  return [{ op: 'update', resource: certificateSigningRequests, subresource: 'status', object }];
+};
 
 export const isIssued = ({ status }: Csr): boolean => (status?.certificate ?? '') !== '';
 

@@ -3,7 +3,7 @@ import type { Pod, PodCondition } from '#api/core/v1';
 import { isCriticalPod } from '#component-helpers/pod';
 import { type Clock, deepEqual } from '#utils';
 import { evictionGraceSeconds } from '../limits.ts';
-import { podLogDirectory } from '../logs/log-file.ts';
+import { podLogDirectory } from '../logs/pod-log-directory.ts';
 import type { NodeState } from '../node/state.ts';
 import type { EvictionOptions } from '../options.ts';
 import type { PodRuntime } from '../container/runtime.ts';

@@ -1,14 +1,7 @@
-// Where logs of containers are: <directory of all logs>/<namespace>_<pod>_<uid>/<container>/<attempt>.log. A pod that mounts that directory may put
-// links into it, so links below it are never followed.
+// Logs of containers as files: a pod that mounts the directory of all logs may put links into it, so links below it are never followed.
 import { type FileHandle, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Descriptor, holding, isErrno, openInside } from '#host';
-
-/** The directory of one pod's logs. */
-export const podLogDirectory = (
-  podLogsDir: string,
-  { namespace, name, uid }: { namespace: string; name: string; uid: string },
-): string => `${podLogsDir}/${namespace}_${name}_${uid}`;
 
 /** Does something in the directory that a log is in. */
 export async function inLogDirectory<T>(logPath: string, work: (directory: Descriptor) => Promise<T>): Promise<T> {

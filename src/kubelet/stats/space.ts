@@ -5,7 +5,7 @@ import type { ContainerStats, FsStats, PodStats, VolumeStats } from '#component-
 import type { PodRecord } from '../container/types.ts';
 import { directoryBytes } from '../eviction/disk-usage.ts';
 import { observe } from '../eviction/observe.ts';
-import { podLogDirectory } from '../logs/log-file.ts';
+import { podLogDirectory } from '../logs/pod-log-directory.ts';
 import type { ContainerUsage } from '../container/runtime.ts';
 import type { MountedVolume } from '../container/volume.ts';
 

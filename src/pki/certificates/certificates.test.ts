@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { generateKeyPair } from '../keys.ts';
+import { generateKeyPair } from '../key-pair.ts';
 import { encodePem, findPem } from '../pem.ts';
 import { createCertificateAuthority, issueCertificate, issueCertificateForKey, loadCertificateAuthority } from './issue.ts';
 import { isSignedBy, type ParsedCertificate, parseCertificate, parseCertificateDer } from './parse.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { generateKeyPair, parsePublicKeys, privateKeyPem, publicKeyDer, publicKeyPem } from '../keys.ts';
+import { parsePublicKeys, privateKeyPem, publicKeyDer, publicKeyPem } from '../keys.ts';
+import { generateKeyPair } from '../key-pair.ts';
 import { decodeJwt, exportJwks, jwtKey, signJwt, verifyJwt } from './jwt.ts';
 
 const claims = { iss: 'https://kubernetes.default.svc.cluster.local', sub: 'system:serviceaccount:default:default' };

@@ -1,5 +1,6 @@
 // Who asks: AWS Signature Version 4 (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
+import { secretsEqual } from '#pki';
 import type { EmulatedRequest } from '../emulator.ts';
 import { AwsError } from './errors.ts';
 import { clockSkewMaxMs } from './limits.ts';
@@ -62,9 +63,6 @@ function timeOf(text: string): number {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? [];
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
-
-const secretsEqual = (a: string, b: string): boolean =>
-  timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 
 /** The name of the service that the request is signed for. Throws for a request that nobody with the key has made just now. */
 export function verifySignature(request: EmulatedRequest, { id, secret }: AccessKey, region: string, nowMs: number): string {

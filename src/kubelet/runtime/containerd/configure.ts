@@ -8,7 +8,7 @@ import type { Mount } from '#cri';
 import type { Rng } from '#utils';
 import type { CgroupManager } from '../../cgroups/manager.ts';
 import type { CreateRequest } from '../../container/runtime.ts';
-import { podLogDirectory } from '../../logs/log-file.ts';
+import { podLogDirectory } from '../../logs/pod-log-directory.ts';
 import type { DnsConfig } from '../../network/dns.ts';
 import { hostNetworkHostsFile, podHostsFile } from '../../network/hosts-file.ts';
 import { podNames } from '../../network/names.ts';

@@ -6,7 +6,8 @@ import { removeTree } from '#host';
 import type { Clock, Logger } from '#utils';
 import type { PodRecord } from '../../container/types.ts';
 import { linkLog, removeDeadLinks, unlinkLog } from '../../logs/links.ts';
-import { podLogDirectory, removeLog } from '../../logs/log-file.ts';
+import { removeLog } from '../../logs/log-file.ts';
+import { podLogDirectory } from '../../logs/pod-log-directory.ts';
 import { rotateLogs } from '../../logs/rotate.ts';
 import {
   type ContainerUsage,

@@ -3,7 +3,7 @@ import type { Pod } from '#api/core/v1';
 import { hostPorts, isHostNetworkPod } from '#component-helpers/pod';
 import type { PodSandboxConfig, PortMapping } from '#cri';
 import type { DnsConfig } from '../../network/dns.ts';
-import { podLogDirectory } from '../../logs/log-file.ts';
+import { podLogDirectory } from '../../logs/pod-log-directory.ts';
 import { dottedSysctl } from '../../node/sysctls.ts';
 import { sandboxLabels } from './labels.ts';
 import { sandboxSecurity } from './security-context.ts';

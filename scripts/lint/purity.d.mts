@@ -1,0 +1,1 @@
+export function impureImports(files: ReadonlyMap<string, string>): string[];
