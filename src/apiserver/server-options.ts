@@ -97,8 +97,7 @@ export interface ApiServerOptions {
 export interface ApiServer {
   /** One HTTP request; never rejects. */
   handle(request: WireRequest, response: WireResponse): Promise<void>;
-  /** A request to speak another protocol (exec, attach, port-forward); never rejects. */
-  /** `response`: of the upgrade, where the protocol is not switched. */
+  /** A request to speak another protocol (exec, attach, port-forward), which is answered by `response` where it is not switched to; never rejects. */
   upgrade(upgrade: WireUpgrade, response: WireResponse): Promise<void>;
   /** Lets held start hooks run; later calls do nothing. */
   start(): void;

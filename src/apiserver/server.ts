@@ -114,14 +114,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clock,
     livezGraceMs: ground.settings.livezGraceMs,
     checks: options.checks ?? [],
-    ...(options.components && { components: options.components }),
+    components: options.components,
   });
   const { rest } = context.settings;
   const openApi = createOpenApi(ground.table, context.schema, options.descriptions, rest, parts.aggregator);
   const seats = serverSeats({ ...ground, clock });
   const { documents, decisions } = parts;
-  const named = { ...(documents && { documents }), ...(decisions && { decisions }) };
-  const route = createRoute(context, { health, openApi, debug: seats.debug, flags: options.flags, clock, ...named });
+  const route = createRoute(context, { health, openApi, debug: seats.debug, flags: options.flags, clock, documents, decisions });
   const serve = chainOf(ground, parts, { context, seats: seats.seats }, route);
   const stopFollowing = followStore(ground, parts, storages, rest);
   const starting = startUp(ground, parts, health);

@@ -198,6 +198,7 @@ export async function optionsFromFlags(flags: Values, changed: ReadonlySet<strin
   const tokenFile = await optional(flags.tokenAuthFile);
   const signingKey = await optional(flags.serviceAccountSigningKeyFile);
   const requestHeader = await requestHeaderOf(flags);
+  const { admissionControlConfigFile: admissionFile } = flags;
   const proxyClient = await pairOf(
     flags.proxyClientCertFile,
     flags.proxyClientKeyFile,
@@ -207,18 +208,17 @@ export async function optionsFromFlags(flags: Values, changed: ReadonlySet<strin
     ...plain,
     store: { ...plain.store, ...(await etcdTlsOf(flags)) },
     ...encryptionOf(flags),
-    ...(serving && { serving, servingFiles: { cert: flags.tlsCertFile, key: flags.tlsPrivateKeyFile } }),
-    ...(clientCa !== undefined && { clientCa }),
-    ...(requestHeader && { requestHeader }),
-    ...(proxyClient && { proxyClient }),
-    ...(tokenFile !== undefined && { tokenFile }),
+    serving,
+    servingFiles: serving && { cert: flags.tlsCertFile, key: flags.tlsPrivateKeyFile },
+    clientCa,
+    requestHeader,
+    proxyClient,
+    tokenFile,
     serviceAccountKeys: await Promise.all(flags.serviceAccountKeyFile.map((path) => readText(path))),
-    ...(signingKey !== undefined && { serviceAccountSigningKey: signingKey }),
+    serviceAccountSigningKey: signingKey,
     identity: await identityOptions(flags, changed),
     access: accessOptions(flags, changed),
-    ...(flags.admissionControlConfigFile && {
-      admissionConfiguration: await readAdmissionConfiguration(flags.admissionControlConfigFile),
-    }),
+    admissionConfiguration: admissionFile ? await readAdmissionConfiguration(admissionFile) : undefined,
     kubelet: { ...plain.kubelet, ...(client && { client }), ...(kubeletCa !== undefined && { ca: kubeletCa }) },
   };
 }

@@ -69,12 +69,9 @@ export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps,
     tokens: tokenOptions(options, input, () => deps.rng.uuid()),
     kubelet: { ...kubeletOptions(options), dialKubelet: deps.dialKubelet },
   });
-  const source = { kubelets: core.kubelets, clock, logger, ...(deps.nodeStats && { shortcut: deps.nodeStats }) };
+  const source = { kubelets: core.kubelets, clock, logger, shortcut: deps.nodeStats };
   const virtual = options.metricsApi ? [metricsGroup(new StatsSource(source))] : [];
-  const webhooks = {
-    resolve: resolverOf(options, deps, cluster),
-    ...(deps.dialService && { dialService: deps.dialService }),
-  };
+  const webhooks = { resolve: resolverOf(options, deps, cluster), dialService: deps.dialService };
   return {
     authenticate: (credentials) => authentication.authenticate(credentials),
     authorizer,
@@ -98,10 +95,7 @@ export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps,
       ...bootstrapHooks({
         service,
         serviceCidrs: options.serviceClusterIpRange,
-        trust: {
-          ...(options.clientCa !== undefined && { clientCa: options.clientCa }),
-          ...(options.requestHeader && { requestHeader: options.requestHeader }),
-        },
+        trust: { clientCa: options.clientCa, requestHeader: options.requestHeader },
         clock,
       }),
       ipRepairHook({ clock, logger }),
@@ -117,8 +111,8 @@ export async function buildParts(options: KubeApiServerOptions, deps: PartsDeps,
       rest: restsOf(clock).rest,
       requestTimeoutMs: options.requestTimeoutMs,
       resolve: webhooks.resolve,
-      ...(options.proxyClient && { clientCertificate: options.proxyClient }),
-      ...(deps.dialService && { dial: deps.dialService }),
+      clientCertificate: options.proxyClient,
+      dial: deps.dialService,
     }),
   };
 }
