@@ -70,7 +70,8 @@ const statusOnly = ({ properties = {} }: JSONSchemaProps): WriteStrategy<KubeObj
   prepareForUpdate(draft, old, context) {
     onlyStatus.prepareForUpdate?.(draft, old, context);
     const { managedFields } = draft.metadata;
-    draft.metadata = { ...old.metadata, ...(managedFields && { managedFields }) };
+    const { managedFields: _, ...metadata } = old.metadata;
+    draft.metadata = { ...metadata, ...(managedFields && { managedFields }) };
   },
   resetFields: ['metadata', ...Object.keys(properties).filter((name) => !untouched.has(name))].map((name) => [name]),
 });

@@ -72,11 +72,11 @@ export function discoveredOf(crd: CustomResourceDefinition, version: CustomResou
 
 /**
  * Reads JSON as this resource: metadata is typed, the rest is pruned, and dropped fields count as unknown. In a version that the definition does not
- * have, no field is known and all are dropped. An object that names another group is left as it is.
+ * have, no field is known and all are dropped. An object that names another group or kind is left as it is.
  */
 function reader(
   builtin: SchemaTable,
-  { group, versions }: CustomResourceDefinition['spec'],
+  { group, names, versions }: CustomResourceDefinition['spec'],
   own: string,
 ): NonNullable<ServedResource['read']> {
   const schemas = new Map(versions.map((version) => [version.name, schemaOf(version)]));
@@ -90,7 +90,7 @@ function reader(
     const object = deepCopy(isObject(value) ? value : {});
     const metadata = metadataOf(object['metadata'] ?? {}, strict);
     object['metadata'] = metadata.object;
-    const schema = named.group === group ? (schemas.get(named.version) ?? {}) : undefined;
+    const schema = named.group === group && object['kind'] === names.kind ? (schemas.get(named.version) ?? {}) : undefined;
     const inside = coerceEmbedded(schema, object, (given) => metadataOf(given, strict));
     const dropped = schema ? [...inside, ...prune(schema, object, true)].sort() : [];
     if (nulls === 'dropped') dropNulls(schema, object);
@@ -176,6 +176,8 @@ export function customResource(
   );
   const hooks: StorageHook[] = [];
   const deprecation = deprecationOf(crd, version);
+  const isOwn = ({ kind, apiVersion }: UnknownObject): boolean =>
+    kind === names.kind && versions.some(({ name }) => apiVersionOf(group, name) === apiVersion);
   return {
     group,
     version: version.name,
@@ -197,11 +199,13 @@ export function customResource(
     doors: doorsOf(table, typeName, definition, subresources, inOtherVersions),
     hooks,
     custom: true,
+    isOwn,
     ...(deprecation !== undefined && { deprecation }),
     ...(version.schema?.openAPIV3Schema && { published: version.schema.openAPIV3Schema }),
     read: reader(builtin, crd.spec, version.name),
-    // Also what admission or an apply has made of an object is pruned.
+    // Also what admission or an apply has made of an object is pruned. What calls itself something else is not of this schema.
     setDefaults: (object) => {
+      if (!isOwn(object)) return;
       prune(schema, object, true);
       applyDefaults(schema, object);
     },

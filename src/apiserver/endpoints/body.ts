@@ -1,8 +1,7 @@
 // Request bodies (k8s.io/apiserver/pkg/endpoints/handlers): media type, size, text to object, and what is wrong with it in upstream's words.
 import { own } from '#utils';
 import { goEscaped, openProtobuf, readProtobuf, readYaml, sortedJson, utf8Problem } from '#apimachinery/codec';
-import { badRequest, invalidObject, requestEntityTooLarge, type StatusError, unsupportedMediaType } from '#apimachinery/errors';
-import { invalid, root } from '#apimachinery/field';
+import { badRequest, requestEntityTooLarge, type StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { apiVersionOf, parseApiVersion, readApiVersion, type UnknownObject } from '#apimachinery/meta';
 import {
   decode,
@@ -150,7 +149,7 @@ export async function decodeBody(
   const parsed = await parsedBody(raw, target, strict, rest);
   await rest();
   const named = namesOf(parsed.value, target, raw.bytes);
-  if (target.read) checkCustomKind(parsed, raw, { target, named, validation });
+  if (target.read) checkCustomKind(parsed.value, raw, { target, named, validation });
   const { beyond } = parsed.duplicates ?? {};
   if (target.read && beyond !== undefined)
     throw cannotHandle(named, target, `json: cannot unmarshal number ${beyond} into Go value of type float64`);
@@ -165,7 +164,8 @@ export async function decodeBody(
   const doubled = target.read && parsed.duplicates ? duplicateFields(parsed.value, parsed.duplicates) : [];
   const strictErrors = [...parsed.strictErrors, ...doubled, ...decoded.strictErrors];
   if (validation === 'Strict' && strictErrors.length > 0) {
-    throw cannotHandle(named, target, `strict decoding error: ${strictErrors.join(', ')}`);
+    const asRead = target.read ? { ...target, kind: named.kind } : target;
+    throw cannotHandle(named, asRead, `strict decoding error: ${strictErrors.join(', ')}`);
   }
   if (refusal) return { object: decoded.object, strictErrors, refusal };
   const object = identified(decoded.object, target);
@@ -190,8 +190,9 @@ function readAsNamed(
   return { object: value as UnknownObject, strictErrors: duplicates ? duplicateFields(value, duplicates) : [] };
 }
 
-const identified = (object: UnknownObject, { group, version, kind }: BodyTarget): UnknownObject => {
-  object.kind = kind;
+/** A custom resource keeps the kind that it calls itself: the rules of its kind judge that, when all who change it have seen it. */
+const identified = (object: UnknownObject, { group, version, kind, read }: BodyTarget): UnknownObject => {
+  if (!read) object.kind = kind;
   object.apiVersion = apiVersionOf(group, version);
   object.metadata ??= {};
   return object;
@@ -268,27 +269,21 @@ interface Reading {
 }
 
 /** A custom resource has to say what it is. */
-function checkCustomKind({ value, duplicates }: ParsedText, raw: RawBody, { target, named, validation }: Reading): void {
+function checkCustomKind(value: unknown, { bytes, encoding }: RawBody, { target, named, validation }: Reading): void {
   const { group, version, kind: wanted } = target;
-  const { kind, apiVersion, metadata } = (value ?? {}) as Partial<UnknownObject>;
-  if (typeof kind !== 'string' || kind === '') {
-    const missing = (text: string): string => `Object 'Kind' is missing in '${text}'`;
-    const { bytes, encoding } = raw;
-    const apiVersion = named.apiVersion || apiVersionOf(group, version);
-    if (validation === 'Ignore')
-      throw cannotHandle(
-        { ...named, apiVersion },
-        target,
-        missing(encoding === 'json' ? bytes.toString() : goEscaped(sortedJson(value))),
-      );
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${wanted}): ${missing(bytes.toString())} (${summary(bytes)})`,
+  const { kind } = (value ?? {}) as Partial<UnknownObject>;
+  if (typeof kind === 'string' && kind !== '') return;
+  const missing = (text: string): string => `Object 'Kind' is missing in '${text}'`;
+  const apiVersion = named.apiVersion || apiVersionOf(group, version);
+  if (validation === 'Ignore')
+    throw cannotHandle(
+      { ...named, apiVersion },
+      target,
+      missing(encoding === 'json' ? bytes.toString() : goEscaped(sortedJson(value))),
     );
-  }
-  if (kind === wanted || apiVersion !== apiVersionOf(group, version)) return;
-  const doubled = validation === 'Strict' && duplicates ? duplicateFields(value, duplicates) : [];
-  if (doubled.length > 0) throw cannotHandle(named, { ...target, kind }, `strict decoding error: ${doubled.join(', ')}`);
-  throw invalidObject({ group, kind }, metadata?.name ?? '', [invalid(root('kind'), kind, `must be ${wanted}`)]);
+  throw badRequest(
+    `the object provided is unrecognized (must be of type ${wanted}): ${missing(bytes.toString())} (${summary(bytes)})`,
+  );
 }
 
 const cannotHandle = ({ apiVersion, kind }: Names, target: BodyTarget, why: string): Error =>
@@ -296,15 +291,15 @@ const cannotHandle = ({ apiVersion, kind }: Names, target: BodyTarget, why: stri
     `${kind} in version ${JSON.stringify(parseApiVersion(apiVersion).version)} cannot be handled as a ${target.kind}: ${why}`,
   );
 
-/** Why the wanted kind in another version is refused; throws for what is not of the wanted kind at all. */
+/** Why the wanted kind in another version is refused; throws for what is not of the wanted kind at all, but for custom resources, which are asked for their version alone. */
 function versionProblem(names: Names, target: BodyTarget): StatusError | undefined {
   const expected = apiVersionOf(target.group, target.version);
   const isAccepted = names.apiVersion === expected || target.alsoAccepts?.includes(names.apiVersion) === true;
-  if (names.kind === target.kind && isAccepted) return undefined;
+  if (isAccepted && (target.read || names.kind === target.kind)) return undefined;
   const { group, version } = parseApiVersion(names.apiVersion);
   if (target.otherKindText !== undefined) throw badRequest(target.otherKindText);
   const named = { ...names, group, version };
-  if (target.read ? names.kind === target.kind : isSameKind(target, named))
+  if (target.read || isSameKind(target, named))
     return badRequest(`the API version in the data (${names.apiVersion}) does not match the expected API version (${expected})`);
   throw cannotHandle(names, target, conversionProblem(target, named));
 }

@@ -1,8 +1,6 @@
 // How upstream words a patch that cannot be read (k8s.io/apiserver/pkg/endpoints/handlers/patch.go): with the result as its JSON library writes
 // it, or with the map it was read into and the words of runtime.DefaultUnstructuredConverter.
-import { internalError, invalidObject, type StatusError } from '#apimachinery/errors';
-import { invalid, root } from '#apimachinery/field';
-import { type ObjectMeta, parseApiVersion, readApiVersion, type UnknownObject } from '#apimachinery/meta';
+import { type ObjectMeta, parseApiVersion, readApiVersion } from '#apimachinery/meta';
 import { type DecodeError, jsonKind } from '#apimachinery/schema';
 import { conversionProblem, unversionedText, type WantedKind } from './kind-problems.ts';
 import { apiVersionText, type ServedResource } from './types.ts';
@@ -96,20 +94,4 @@ export function nameProblem(
   const { group, version, schema } = resource;
   if (read === '' && !schema.kind(group, version, named.kind)) return unversionedText(named.kind, group);
   return conversionProblem(resource, { ...named, ...parseApiVersion(named.apiVersion) });
-}
-
-/** A custom resource that a patch has made call itself something else. It is judged when all else was read, under the name that it has now. */
-export function misnamed(
-  resource: ServedResource,
-  name: string,
-  { kind = '', apiVersion = '' }: Partial<UnknownObject>,
-): StatusError | undefined {
-  const wanted = apiVersionText(resource);
-  if (kind === resource.kind && apiVersion === wanted) return undefined;
-  if (!apiVersion) return internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
-  const problems = [
-    ...(kind === resource.kind ? [] : [invalid(root('kind'), kind, `must be ${resource.kind}`)]),
-    ...(apiVersion === wanted ? [] : [invalid(root('apiVersion'), apiVersion, `must be ${wanted}`)]),
-  ];
-  return invalidObject({ group: parseApiVersion(apiVersion).group, kind }, name, problems);
 }

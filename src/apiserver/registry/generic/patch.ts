@@ -18,7 +18,7 @@ import { paced } from '#host';
 import { deepCopy, goPrint } from '#utils';
 import { dedupOwners, ensureName, ensureNamespace, keepFieldsReset } from './metadata.ts';
 import { admitUpdate, recordUpdate } from './put.ts';
-import { appliedText, asLibraryWrites, convertedText, conversionText, misnamed, nameProblem } from './patch-texts.ts';
+import { appliedText, asLibraryWrites, convertedText, conversionText, nameProblem } from './patch-texts.ts';
 import { apiVersionText, type Decoded, type Door, type WriteContext, type ServedResource } from './types.ts';
 import { update, type UpdateResult } from './update.ts';
 
@@ -55,8 +55,6 @@ function patching(
     if ((pause = rest())) await pause;
     ensureNamespace(object.metadata, context);
     ensureName(object.metadata, context);
-    const other = resource.custom && misnamed(resource, context.target.name, patched as Partial<UnknownObject>);
-    if (other) throw other;
     resource.setDefaults(object);
     dedupOwners(object, context, false);
     const recorded = await recordUpdate(context, door, live, object);
@@ -113,8 +111,8 @@ async function readPatched(
 /** What decoding shares with the patch and with the stored object is copied. */
 function privateCopy(resource: ServedResource, read: UnknownObject, patched: Partial<UnknownObject>): UnknownObject {
   const copy = deepCopy(read);
-  copy.kind = resource.kind;
-  copy.apiVersion = apiVersionText(resource);
+  // A custom resource keeps what it calls itself: the rules of its kind judge that, when all who change it have seen it.
+  if (!resource.custom) Object.assign(copy, { kind: resource.kind, apiVersion: apiVersionText(resource) });
   copy.metadata ??= {};
   keepFieldsReset(copy, patched);
   return copy;
@@ -201,7 +199,7 @@ function decodePatched(
   current: UnknownObject,
   patched: unknown,
 ): { object: UnknownObject; strictErrors: string[] } {
-  const { resource, target } = context;
+  const { resource } = context;
   const refuse = refusing(resource, request, current, patched);
   if (typeof patched !== 'object' || patched === null || Array.isArray(patched))
     throw refuse('the patch does not yield an object');
@@ -210,9 +208,7 @@ function decodePatched(
   const problem = isStrategic(request) ? undefined : nameProblem(resource, patched, shown);
   if (problem !== undefined) throw refuse(problem);
   try {
-    // What is not of the definition's kind has no unknown fields.
-    const isOwn = !resource.custom || misnamed(resource, target.name, patched) === undefined;
-    const decoded = read(resource, patched, isOwn && request.fieldValidation !== 'Ignore');
+    const decoded = read(resource, patched, request.fieldValidation !== 'Ignore');
     if (!resource.custom && !isStrategic(request) && !(patched as UnknownObject).apiVersion)
       refuseUnversioned(context, request, asLibraryWrites(patched, current, request.body) as object, refuse);
     return decoded;
@@ -284,8 +280,11 @@ export function readApplied(
 const yamlErrors = (lines: readonly string[]): string =>
   ['yaml: unmarshal errors:', ...lines.map((line) => `  ${line}`)].join('\n');
 
+/** The value as the resource's type: a custom resource as what it says it is. */
 const read = (resource: ServedResource, value: unknown, strict: boolean): Decoded =>
-  resource.read ? resource.read(value, strict) : (decode(resource.schema, resource.typeName, value, { strict }) as Decoded);
+  resource.read
+    ? resource.read(value, strict, textOf((value as Partial<UnknownObject>).apiVersion))
+    : (decode(resource.schema, resource.typeName, value, { strict }) as Decoded);
 
 /** The result as the resource's type, private to this attempt. */
 async function typed(

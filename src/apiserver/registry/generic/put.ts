@@ -39,6 +39,8 @@ export async function recordUpdate(
 ): Promise<UnknownObject> {
   const { resource } = context;
   if (context.manager === '') return resource.toStorage(object);
+  // Nobody owns fields of what calls itself another kind. A door that changes the status alone takes it all the same.
+  if (resource.isOwn?.(object) === false) return { ...object, metadata: withoutManagers(object.metadata) };
   const writer = {
     manager: context.manager,
     time: formatTime(context.request.now),
@@ -51,6 +53,10 @@ export async function recordUpdate(
   const recording = paced(steps, context.settings.rest);
   const recorded = recording instanceof Promise ? await recording : recording;
   return resource.toStorage({ ...recorded, metadata: { ...recorded.metadata } });
+}
+
+function withoutManagers({ managedFields: _, ...metadata }: UnknownObject['metadata']): UnknownObject['metadata'] {
+  return metadata;
 }
 
 /** Mutating admission of a change; a new object counts as CREATE. */

@@ -1,8 +1,8 @@
 // Applies a kind's rules to one draft in upstream's order (k8s.io/apiserver/pkg/registry/rest, BeforeCreate and BeforeUpdate).
 import type { KindContext, WriteStrategy } from '#api';
-import { invalidObject } from '#apimachinery/errors';
+import { internalError, invalidObject } from '#apimachinery/errors';
 import { type FieldError, root } from '#apimachinery/field';
-import type { KubeObject, UnknownObject } from '#apimachinery/meta';
+import { type KubeObject, parseApiVersion, type UnknownObject } from '#apimachinery/meta';
 import {
   isPathSegmentName,
   isPathSegmentPrefix,
@@ -30,28 +30,38 @@ const kindContext = (context: WriteContext): KindContext => ({
   user: context.request.user,
 });
 
-const refuse = (resource: ServedResource, object: KubeObject, errors: FieldError[]): void => {
-  if (errors.length === 0) return;
-  throw invalidObject({ group: resource.storageGroup, kind: resource.definition.kind }, object.metadata.name ?? '', errors);
-};
+type Refuse = (errors: FieldError[]) => void;
+
+/** How the object is refused: by the kind that it calls itself now, before the rules prepare it. Throws 500 for one that names no version. */
+function refusalOf({ custom, storageGroup, definition }: ServedResource, object: UnknownObject): Refuse {
+  if (!object.apiVersion) throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  const named = custom
+    ? { group: parseApiVersion(object.apiVersion).group, kind: object.kind ?? '' }
+    : { group: storageGroup, kind: definition.kind };
+  return (errors) => {
+    if (errors.length > 0) throw invalidObject(named, object.metadata.name ?? '', errors);
+  };
+}
 
 /** Prepares and validates a new object (of the storage version), in place. `problems` are known of it already. */
 export function beforeCreate(context: WriteContext, draft: UnknownObject, problems: readonly FieldError[]): void {
   const { resource } = context;
   const { definition } = resource;
   const rules = kindContext(context);
+  const refuse = refusalOf(resource, draft);
   ensureNamespace(draft.metadata, context);
   setGenerationOnCreate(resource, draft);
   definition.prepareForCreate?.(draft, rules);
   const { validateName, validatesMetadata = true } = definition;
-  const metadataErrors = validatesMetadata
-    ? validateObjectMeta(draft.metadata, resource.namespaced, validateName ?? nameIsDNSSubdomain, metadataPath)
-    : [];
+  const metadataErrors =
+    validatesMetadata && resource.isOwn?.(draft) !== false
+      ? validateObjectMeta(draft.metadata, resource.namespaced, validateName ?? nameIsDNSSubdomain, metadataPath)
+      : [];
   const errors = definition.validate?.(draft, { ...rules, metadataErrors }) ?? [];
-  refuse(resource, draft, [...problems, ...metadataErrors, ...errors]);
+  refuse([...problems, ...metadataErrors, ...errors]);
   // The usual rule allows less than what holds for every name: only after another one there is something left to see.
   if (validateName || !validatesMetadata)
-    refuse(resource, draft, validateObjectMeta(draft.metadata, resource.namespaced, pathSegment, metadataPath));
+    refuse(validateObjectMeta(draft.metadata, resource.namespaced, pathSegment, metadataPath));
   for (const warning of definition.warnings?.(draft, undefined) ?? []) context.request.notes.warn(warning);
 }
 
@@ -69,6 +79,7 @@ export function beforeUpdate(context: WriteContext, { door, draft, live, problem
   const old = resource.custom ? live : withoutNulls(live);
   const strategy: WriteStrategy<KubeObject> = door.strategy;
   const rules = kindContext(context);
+  const refuse = refusalOf(resource, draft);
   const { metadata } = draft;
   ensureNamespace(metadata, context);
   if (old.metadata.generation === undefined) delete metadata.generation;
@@ -81,7 +92,7 @@ export function beforeUpdate(context: WriteContext, { door, draft, live, problem
     ...validateObjectMetaUpdate(draft.metadata, old.metadata, metadataPath),
   ];
   const errors = strategy.validateUpdate?.(draft, old, { ...rules, metadataErrors }) ?? [];
-  refuse(resource, draft, [...metadataErrors, ...problems, ...errors]);
+  refuse([...metadataErrors, ...problems, ...errors]);
   for (const warning of strategy.warnings?.(draft, old) ?? []) context.request.notes.warn(warning);
 }
 

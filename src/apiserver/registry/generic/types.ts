@@ -86,6 +86,8 @@ export interface ServedResource {
   hooks: StorageHook[];
   /** Custom resources: metadata is checked, the rest by its schema. */
   custom: boolean;
+  /** Custom resources: whether the object calls itself the definition's kind, in one of its versions. */
+  isOwn?(object: UnknownObject): boolean;
   /** Custom resources: whether their definition is being deleted, so that nothing new is made. */
   isClosing?(): boolean;
   /** For a custom resource: the schema of its version as its definition has it, for OpenAPI. */
