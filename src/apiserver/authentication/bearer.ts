@@ -7,11 +7,14 @@ import { limits } from './limits.ts';
 
 const protocolPrefix = 'base64url.bearer.authorization.k8s.io.';
 
+const extraSpace = 'the provided Authorization header contains extra space before the bearer token, and is ignored';
+
 /** The token of the Authorization header; undefined when there is none. */
 export function bearerToken(source: Credentials): string | undefined {
-  const [scheme, token] = headerValue(source.headers, 'authorization').trim().split(' ', 3);
-  if (scheme?.toLowerCase() !== 'bearer' || !token) return undefined;
-  return token;
+  const [scheme, token, more] = headerValue(source.headers, 'authorization').trim().split(' ', 3);
+  if (scheme?.toLowerCase() !== 'bearer') return undefined;
+  if (token === '' && more !== undefined) source.notes?.warn(extraSpace);
+  return token || undefined;
 }
 
 /** The token hidden among WebSocket subprotocols; throws when it is not well-formed. */

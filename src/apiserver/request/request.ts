@@ -75,6 +75,8 @@ export interface Credentials {
   headers: Headers;
   /** The client's certificate chain in DER, leaf first, as presented: TLS did not verify it. */
   peerCertificates?: readonly Uint8Array[] | undefined;
+  /** Takes warnings about the credentials; absent where nobody would read them. */
+  readonly notes?: Pick<Notes, 'warn'>;
 }
 
 /** `received`: nobody knows who asks. `identified`: the user is known. `authorized`: the user may do what they ask for. */
