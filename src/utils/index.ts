@@ -10,7 +10,7 @@ export { assert, unreachable } from './assert.ts';
 export { deepCopy } from './deep-copy.ts';
 export { deepEqual } from './deep-equal.ts';
 export { assignOwn, own, setOwn } from './own.ts';
-export { quote } from './quote.ts';
+export { isPrint, quote } from './quote.ts';
 export { isOneOf } from './membership.ts';
 export { once } from './once.ts';
 export { parseGoInt } from './go-int.ts';

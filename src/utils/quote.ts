@@ -2,6 +2,9 @@
 
 const plain = /^[ !#-[\]-~]*$/;
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+/** Whether a single character prints, as Go's unicode.IsPrint says. */
+export const isPrint = (char: string): boolean => printable.test(char);
+
 const short: Record<string, string> = {
   '"': '\\"',
   '\\': '\\\\',
@@ -19,7 +22,7 @@ const hex = (code: number, width: number): string => code.toString(16).padStart(
 function escape(char: string): string {
   const known = short[char];
   if (known !== undefined) return known;
-  if (printable.test(char)) return char;
+  if (isPrint(char)) return char;
   const code = char.codePointAt(0) ?? 0;
   if (code < 0x80) return `\\x${hex(code, 2)}`;
   return code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;

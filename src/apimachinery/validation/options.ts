@@ -1,9 +1,8 @@
 // The options of a request (k8s.io/apimachinery/pkg/apis/meta/v1/validation): query parameters and the DeleteOptions body.
+import { isPrint } from '#utils';
 import { type FieldError, forbidden, invalid, notSupported, type Path, required, root, tooLong } from '../field/index.ts';
 import { fieldManagerLengthMax } from './limits.ts';
 import { byteLength } from './texts.ts';
-
-const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
 export function validateFieldManager(manager: string, path: Path): FieldError[] {
   const errors: FieldError[] = [];
@@ -12,7 +11,7 @@ export function validateFieldManager(manager: string, path: Path): FieldError[] 
   let at = 0;
   for (const char of manager) {
     const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    if (!printable.test(char)) errors.push(invalid(path, manager, `invalid character U+${code} (at position ${at})`));
+    if (!isPrint(char)) errors.push(invalid(path, manager, `invalid character U+${code} (at position ${at})`));
     at += byteLength(char);
   }
   return errors;

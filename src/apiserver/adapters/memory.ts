@@ -41,16 +41,19 @@ const optionsOf = (given: (ApiCall['options'] & WatchCall['options']) | undefine
 };
 
 const noBody = (): Promise<never> => Promise.reject(badRequest('the request has no body'));
+const defaultPatchType = 'application/merge-patch+json';
 const emptyBody: Body = {
+  checkType: () => undefined,
   arrive: () => Promise.resolve(),
   decode: noBody,
+  patchType: () => defaultPatchType,
   patch: noBody,
-  checkPatchType: () => undefined,
   deleteOptions: () => Promise.resolve(undefined),
 };
 
 /** What a body decodes to is a private, canonical copy that the registry works on. */
 const bodyOf = (call: ApiCall): Body => ({
+  checkType: () => undefined,
   arrive: () => Promise.resolve(),
   async decode(target) {
     const source = call.object ?? call.patch?.body;
@@ -63,9 +66,9 @@ const bodyOf = (call: ApiCall): Body => ({
     object.metadata ??= {};
     return { object, strictErrors: read.strictErrors };
   },
-  checkPatchType: () => undefined,
+  patchType: () => call.patch?.type ?? defaultPatchType,
   patch: (): Promise<Patch> =>
-    Promise.resolve({ type: call.patch?.type ?? 'application/merge-patch+json', value: call.patch?.body, strictErrors: [] }),
+    Promise.resolve({ type: call.patch?.type ?? defaultPatchType, value: call.patch?.body, strictErrors: [] }),
   deleteOptions: () => Promise.resolve(call.deleteOptions && { ...call.deleteOptions }),
   asSent: () => callBody(call),
 });

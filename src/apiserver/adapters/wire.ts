@@ -10,7 +10,7 @@ import { createNotes, type Notes } from '../request/notes.ts';
 import type { Headers, RequestOptions, RequestProgress, Target, UserInfo } from '../request/request.ts';
 import { readUri } from '../request/uri.ts';
 import type { AnswerContext } from '../endpoints/answer-context.ts';
-import { bodyEncoding, decodeBody, type RawBody, readBytes } from '../endpoints/body.ts';
+import { bodyEncoding, decodeBody, readBytes } from '../endpoints/body.ts';
 import { patchText, patchTypes } from '../endpoints/patch-body.ts';
 import { deleteOptionsBody } from '../endpoints/write-options.ts';
 import type { WriteSettings } from '../registry/generic/types.ts';
@@ -28,6 +28,9 @@ export interface WireExchange {
 
 const text = (header: string | readonly string[] | undefined): string =>
   typeof header === 'string' ? header : (header?.join(',') ?? '');
+
+/** A header's bytes, which Node.js shows as characters of one byte, as the text that they are. */
+const inUtf8 = (header: string): string => (/[\x80-\xff]/.test(header) ? Buffer.from(header, 'latin1').toString('utf8') : header);
 
 const nobody: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
@@ -83,7 +86,7 @@ class WireIncoming implements Incoming {
   }
 
   get userAgent(): string {
-    return text(this.#wire.headers['user-agent']);
+    return inUtf8(text(this.#wire.headers['user-agent']));
   }
   get remoteAddress(): string {
     return this.#wire.remoteAddress;
@@ -119,31 +122,34 @@ const customPatchTypes = ['application/json-patch+json', 'application/merge-patc
  * in bytes once it is there.
  */
 function wireBody(request: WireRequest, rest: WriteSettings['rest'], onRead: (bytes: number) => void): Body {
-  let read: Promise<RawBody> | undefined;
+  let read: Promise<Buffer> | undefined;
   const contentType = request.headers['content-type'];
-  const patchType = (contentType ?? '').split(';')[0]?.trim() ?? '';
-  const raw = (custom: boolean): Promise<RawBody> => (read ??= readRaw(request, contentType, custom, onRead));
+  const all = (): Promise<Buffer> => (read ??= readAll(request, onRead));
+  const patchType = (custom: boolean): string => {
+    const type = (contentType ?? '').split(';')[0]?.trim() ?? '';
+    if (custom && !customPatchTypes.includes(type)) throw unsupportedMediaType(customPatchTypes);
+    if (!patchTypes.includes(type)) throw routerUnsupported();
+    return type;
+  };
   return {
-    async arrive(custom) {
-      await raw(custom);
+    checkType: (custom) => void bodyEncoding(contentType, !custom),
+    async arrive() {
+      await all();
     },
     async decode(target, validation) {
-      return decodeBody(await raw(!target.protobuf), target, validation, rest);
+      const bytes = await all();
+      return decodeBody({ encoding: bodyEncoding(contentType, target.protobuf), bytes }, target, validation, rest);
     },
-    checkPatchType() {
-      if (!patchTypes.includes(patchType)) throw routerUnsupported();
-    },
+    patchType,
     async patch(custom) {
-      const type = patchType;
-      if (custom && !customPatchTypes.includes(type)) throw unsupportedMediaType(customPatchTypes);
-      if (!patchTypes.includes(type)) throw routerUnsupported();
-      const bytes = await readBytes(request);
-      onRead(bytes.length);
-      return { type, ...(await patchText(bytes, type, true, rest)) };
+      const type = patchType(custom);
+      return { type, ...(await patchText(await all(), type, true, rest)) };
     },
     async deleteOptions(schema, custom) {
-      const body = await raw(custom);
-      return body.bytes.length > 0 ? deleteOptionsBody(body, schema, rest) : undefined;
+      const bytes = await all();
+      // An empty body needs no content type.
+      if (bytes.length === 0) return undefined;
+      return deleteOptionsBody({ encoding: bodyEncoding(contentType, !custom), bytes }, schema, rest);
     },
   };
 }
@@ -152,26 +158,10 @@ function wireBody(request: WireRequest, rest: WriteSettings['rest'], onRead: (by
 const routerUnsupported = (): StatusError =>
   new StatusError({ code: 415, reason: 'UnsupportedMediaType', message: '415: Unsupported Media Type', details: {} });
 
-async function readRaw(
-  request: WireRequest,
-  contentType: string | undefined,
-  custom: boolean,
-  onRead: (bytes: number) => void,
-): Promise<RawBody> {
-  const encoding = request.method === 'DELETE' ? deleteEncoding(contentType) : bodyEncoding(contentType, !custom);
+async function readAll(request: WireRequest, onRead: (bytes: number) => void): Promise<Buffer> {
   const bytes = await readBytes(request);
   onRead(bytes.length);
-  if (bytes.length > 0) bodyEncoding(contentType, !custom);
-  return { encoding, bytes };
-}
-
-// An empty DELETE body needs no content type; a body of an unknown one is refused once it is seen not to be empty.
-function deleteEncoding(contentType: string | undefined): RawBody['encoding'] {
-  try {
-    return bodyEncoding(contentType, true);
-  } catch {
-    return 'json';
-  }
+  return bytes;
 }
 
 /** The bytes of an exchange, for endpoints that answer themselves. */

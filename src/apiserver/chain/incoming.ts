@@ -17,8 +17,8 @@ export interface BodyTarget {
   schema: SchemaTable;
   typeName: string;
   protobuf: boolean;
-  /** What any other kind or version is answered; absent: upstream's usual words. */
-  otherKindText?: string;
+  /** What is answered to any body that cannot be read as wanted; absent: upstream's usual words. */
+  unreadableText?: string;
   /** Group and version in other forms that are read alike. */
   alsoAccepts?: readonly string[];
   /** Reads the value in another way than by the table (custom resources). `apiVersion`: as what it is read, by default the target's. */
@@ -34,12 +34,15 @@ export interface Patch {
 
 /** Bytes to decode, or an object handed over. What it gives is private to the request. */
 export interface Body {
-  /** Until it is all there. Rejects with 413 or 415. `custom`: custom resources have no protobuf form. */
-  arrive(custom: boolean): Promise<void>;
+  /** Throws 415 for a media type that is not read. `custom`: custom resources have no protobuf form. */
+  checkType(custom: boolean): void;
+  /** Until it is all there. Rejects with 413. */
+  arrive(): Promise<void>;
+  /** Rejects with 415, too. */
   decode(target: BodyTarget, validation: FieldValidation): Promise<Decoded>;
+  /** The media type of a patch. Throws 415 for one that is not taken; `custom`: custom resources take no strategic patches. */
+  patchType(custom: boolean): string;
   patch(custom: boolean): Promise<Patch>;
-  /** Throws 415 for a patch of a media type that no resource takes. */
-  checkPatchType(): void;
   /** The options in the body of a DELETE; undefined when none were sent. */
   deleteOptions(schema: SchemaTable, custom: boolean): Promise<(DeleteOptions & Record<string, unknown>) | undefined>;
   /** What a client over a connection would send; absent where the bytes are at hand. */

@@ -1,7 +1,7 @@
 // Request bodies (k8s.io/apiserver/pkg/endpoints/handlers): media type, size, text to object, and what is wrong with it in upstream's words.
 import { own } from '#utils';
 import { goEscaped, openProtobuf, readProtobuf, readYaml, sortedJson, utf8Problem } from '#apimachinery/codec';
-import { badRequest, requestEntityTooLarge, type StatusError, unsupportedMediaType } from '#apimachinery/errors';
+import { badRequest, requestEntityTooLarge, StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import { apiVersionOf, parseApiVersion, readApiVersion, type UnknownObject } from '#apimachinery/meta';
 import {
   decode,
@@ -143,6 +143,20 @@ export async function decodeBody(
   target: BodyTarget,
   validation: FieldValidation,
   rest: WriteSettings['rest'] = () => undefined,
+): Promise<Decoded> {
+  try {
+    return await decodeAs(raw, target, validation, rest);
+  } catch (error) {
+    const isUnreadable = error instanceof StatusError && error.status.reason === 'BadRequest';
+    throw isUnreadable && target.unreadableText !== undefined ? badRequest(target.unreadableText) : error;
+  }
+}
+
+async function decodeAs(
+  raw: RawBody,
+  target: BodyTarget,
+  validation: FieldValidation,
+  rest: WriteSettings['rest'],
 ): Promise<Decoded> {
   const strict = validation !== 'Ignore';
   if (raw.encoding === 'protobuf') return { object: protobufBody(raw.bytes, target), strictErrors: [] };
@@ -297,7 +311,6 @@ function versionProblem(names: Names, target: BodyTarget): StatusError | undefin
   const isAccepted = names.apiVersion === expected || target.alsoAccepts?.includes(names.apiVersion) === true;
   if (isAccepted && (target.read || names.kind === target.kind)) return undefined;
   const { group, version } = parseApiVersion(names.apiVersion);
-  if (target.otherKindText !== undefined) throw badRequest(target.otherKindText);
   const named = { ...names, group, version };
   if (target.read || isSameKind(target, named))
     return badRequest(`the API version in the data (${names.apiVersion}) does not match the expected API version (${expected})`);

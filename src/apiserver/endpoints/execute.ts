@@ -98,15 +98,19 @@ async function readObject(
 
 async function post(call: ResourceCall): Promise<Outcome> {
   const { request, resource } = call;
-  await request.body.arrive(resource.custom);
+  request.body.checkType(resource.custom);
+  await request.body.arrive();
   const options = writeOptions('CreateOptions', request.options);
   const object = await readObject(call, options);
-  return { is: 'stored', status: 201, resource, stored: await create(contextOf(call, options), object) };
+  const context = contextOf(call, options);
+  // A custom resource can be made at any path of its kind: what it is called is its own.
+  const target = { ...context.target, name: '' };
+  return { is: 'stored', status: 201, resource, stored: await create({ ...context, target }, object) };
 }
 
 async function replace(call: ResourceCall): Promise<Outcome> {
   const { request, resource } = call;
-  await request.body.arrive(resource.custom);
+  await request.body.arrive();
   const options = writeOptions('UpdateOptions', request.options);
   const object = await readObject(call, options);
   const { stored, created } = await put(contextOf(call, options), doorOf(call), object);
@@ -114,9 +118,8 @@ async function replace(call: ResourceCall): Promise<Outcome> {
 }
 
 async function applyPatch(call: ResourceCall): Promise<Outcome> {
-  const { request, resource } = call;
-  const body = await patchBody(call);
-  const options = writeOptions('PatchOptions', request.options, body.type === 'application/apply-patch+yaml');
+  const { resource } = call;
+  const { body, options } = await patchBody(call);
   const { stored, created } = await patch(contextOf(call, options), doorOf(call), {
     type: body.type as PatchType,
     body: body.value,

@@ -1,4 +1,5 @@
 // What the operations of stored resources share: a request met with the resource it names.
+import { isPrint } from '#utils';
 import { notFound, StatusError, unsupportedMediaType } from '#apimachinery/errors';
 import type { UnknownObject } from '#apimachinery/meta';
 import type { BodyTarget, Incoming, Patch } from '../chain/incoming.ts';
@@ -8,6 +9,7 @@ import type { Decoded, ServedResource, WriteContext, WriteSettings } from '../re
 import type { Target } from '../request/request.ts';
 import { warningTexts } from './body.ts';
 import { patchTypes } from './patch-body.ts';
+import { type WriteOptions, writeOptions } from './write-options.ts';
 
 export interface ResourceCall {
   request: Incoming;
@@ -42,11 +44,18 @@ export function contextOf(
   };
 }
 
-const managerLengthMax = 128;
+const managerBytesMax = 128;
 
-/** The product name of a user agent, cut and stripped of what does not print. */
+/** The product name of a user agent without what does not print, and without what has no room. */
 export function managerFromUserAgent(userAgent: string): string {
-  const product = (userAgent.split('/')[0] ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, managerLengthMax);
+  let product = '';
+  let left = managerBytesMax;
+  for (const char of userAgent.split('/', 1)[0] ?? '') {
+    if (!isPrint(char)) continue;
+    left -= Buffer.byteLength(char);
+    if (left < 0) break;
+    product += char;
+  }
   return product === '' ? 'unknown' : product;
 }
 
@@ -69,15 +78,21 @@ export function taken({ notes }: Incoming, validation: string, { object, strictE
   return object;
 }
 
-/** The object that a patch is for is looked for before an unreadable patch is refused. */
-export async function patchBody(call: ResourceCall): Promise<Patch> {
+/**
+ * A patch and what is asked with it. The options are judged before the patch is read, and the object that it is for is looked for before an unreadable patch
+ * is refused.
+ */
+export async function patchBody(call: ResourceCall): Promise<{ body: Patch; options: WriteOptions }> {
   const { request, resource } = call;
   const supported = resource.custom ? patchTypes.filter((type) => !type.includes('strategic')) : patchTypes;
+  const type = request.body.patchType(resource.custom);
+  if (!supported.includes(type)) throw unsupportedMediaType([...supported]);
+  await request.body.arrive();
+  const options = writeOptions('PatchOptions', request.options, type === 'application/apply-patch+yaml');
   try {
     const body = await request.body.patch(resource.custom);
-    if (!supported.includes(body.type)) throw unsupportedMediaType([...supported]);
     request.notes.audit?.requestPatch(() => JSON.stringify(body.value));
-    return body;
+    return { body, options };
   } catch (error) {
     const unreadable = error instanceof StatusError && error.status.reason === 'BadRequest';
     if (unreadable && !/^error decoding YAML/.test(error.message)) await get(call, '');

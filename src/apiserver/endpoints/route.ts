@@ -1,7 +1,7 @@
 // Finds what serves a path: discovery, health, metrics and OpenAPI by name, resources by the table, the rest is not found.
 import { own } from '#utils';
 import { routeHealth, routeZpage, sliMetrics, type Zpages } from '#component-base';
-import { methodNotSupported, notAcceptable, notFound } from '#apimachinery/errors';
+import { badRequest, methodNotSupported, notAcceptable, notFound } from '#apimachinery/errors';
 import type { Clock } from '#utils';
 import type { Next } from '../chain/link.ts';
 import type { Incoming } from '../chain/incoming.ts';
@@ -59,17 +59,18 @@ export function createRoute(context: ServerContext, named: NamedPaths): Next {
 
 async function routeResource(context: ServerContext, request: Incoming, target: Target): Promise<Outcome> {
   const { group, version, resource: name, subresource } = target;
-  if (request.segments.length > 3 && subresource !== 'proxy') throw pathNotFound();
+  const resource = context.table.find(group, version, name);
+  // The handler of custom resources does not look at what follows a subresource.
+  if (request.segments.length > 3 && subresource !== 'proxy' && !resource?.custom) throw pathNotFound();
   const special = context.special(group, version, name, subresource);
   if (special) return performSpecial(context, request, special);
-  const resource = context.table.find(group, version, name);
   if (!resource && group !== '' && (!knownGroup(context, group) || isCustomGroup(context, group))) return pageNotFound;
   if (!resource || request.segments.some((part, at) => part === '' || (at !== 1 && (part === '.' || part === '..'))))
     throw pathNotFound();
   if (isOutOfPlace(request, target, resource)) return pageNotFound;
   if (resource.deprecation !== undefined) request.notes.warn(resource.deprecation);
-  checkVerb(request, target, resource);
-  if (request.verb === 'patch' && !resource.custom) request.body.checkPatchType();
+  (resource.custom ? checkCustomVerb : checkVerb)(request, target, resource);
+  if (request.verb === 'patch' && !resource.custom) request.body.patchType(false);
   const deprecation = deprecationWarning(apiVersionText(resource), resource.kind);
   if (deprecation !== undefined) {
     request.notes.warn(deprecation);
@@ -82,10 +83,11 @@ async function routeResource(context: ServerContext, request: Incoming, target: 
 
 /** Whether a custom resource has no such path. Throws 404 or 405 where a built-in resource does not have it. */
 function isOutOfPlace(
-  { method }: Incoming,
+  { method, verb }: Incoming,
   { resource, name, namespace }: Target,
   { namespaced, custom }: ServedResource,
 ): boolean {
+  if (custom) return namespaced ? namespace === '' && verb !== 'list' && verb !== 'watch' : namespace !== '';
   if (namespaced && namespace === '') {
     // Cluster-wide views of namespaced resources are for reading only.
     if (name !== '') throw pathNotFound();
@@ -94,19 +96,29 @@ function isOutOfPlace(
   // A namespace is in itself, but holds no others.
   const isOwnNamespace = resource === 'namespaces' && name === namespace;
   if (namespaced || namespace === '' || isOwnNamespace) return false;
-  if (custom) return true;
   throw pathNotFound();
 }
 
-function checkVerb(request: Incoming, { group, resource: plural, subresource, name }: Target, resource: ServedResource): void {
-  const isCollection = name === '';
-  const verbs = subresource === '' ? resource.verbs : resource.subresources.get(subresource)?.verbs;
-  if (!verbs) throw resource.custom ? notFound({ group, resource: plural }, name) : pathNotFound();
+const verbsOf = ({ subresource }: Target, { verbs, subresources }: ServedResource): ReadonlySet<string> | undefined =>
+  subresource === '' ? verbs : subresources.get(subresource)?.verbs;
+
+/** Custom resources have one handler for all their methods, which names the verb. A change of a collection misses the name. */
+function checkCustomVerb({ verb, body }: Incoming, target: Target, resource: ServedResource): void {
+  const verbs = verbsOf(target, resource);
+  if (!verbs) throw notFound(target, target.name);
+  if (!verbs.has(verb)) throw methodNotSupported(target, verb);
+  if (target.name !== '' || (verb !== 'update' && verb !== 'patch')) return;
+  if (verb === 'patch') body.patchType(true);
+  throw badRequest('name must be provided');
+}
+
+function checkVerb(request: Incoming, target: Target, resource: ServedResource): void {
+  const isCollection = target.name === '';
+  const verbs = verbsOf(target, resource);
+  if (!verbs) throw pathNotFound();
   const verb = own(methodVerbs, request.method) ?? request.verb;
   const allowed = verb === 'watch' && !isCollection ? verbs.has('get') : verbs.has(verb);
   const misplaced = (verb === 'create' && !isCollection) || ((verb === 'update' || verb === 'patch') && isCollection);
-  // Custom resources have one handler for all their methods, which names the verb.
-  if (!allowed && resource.custom && verb !== '') throw methodNotSupported({ group, resource: plural }, verb);
   if (!allowed || misplaced || verb === '' || request.method === 'HEAD') throw methodNotAllowed();
 }
 
@@ -118,8 +130,9 @@ function discover(context: ServerContext, request: Incoming, path: string): Outc
     if (path.startsWith('/apis/') && !isRoute) return pageNotFound;
     throw pathNotFound();
   }
-  // The root of groups answers every method; the others only GET, as upstream's routes are laid.
-  if (request.method !== 'GET' && !/^\/apis\/?$/.test(path)) throw methodNotAllowed();
+  // Groups and what is custom answer every method; the others only GET, as upstream's routes are laid.
+  const answersAll = root === 'apis' && (version === '' || isCustomGroup(context, group));
+  if (request.method !== 'GET' && !answersAll) throw methodNotAllowed();
   if (answer.etag !== undefined) return aggregated(context, request, answer);
   const isRouted = root === 'api' || (version !== '' && !isCustomGroup(context, group));
   request.reply.agree(isRouted ? 'document' : 'unrouted document');

@@ -36,12 +36,13 @@ export async function scaleRequest(call: ResourceCall): Promise<Outcome> {
   const next = verb === 'update' ? await scaleFromPut(call) : await scaleFromPatch(call);
   const context = contextOf(call, next.options);
   next.check?.(context);
-  const stored = await updateScale(context, (current) => {
+  const make = (current: UnknownObject): UnknownObject => {
     const wanted = next.make(current, context);
     ensureNamespace(wanted.metadata, context);
     ensureName(wanted.metadata, context);
     return wanted;
-  });
+  };
+  const stored = await updateScale(context, make, next.uid);
   return { is: 'value', status: 200, resource, value: scaleOf(context, resource.fromStorage(stored.object)) };
 }
 
@@ -54,6 +55,8 @@ function checkReplicas({ custom, definition: { scale } }: ServedResource, object
 
 interface NextScale {
   options: WriteOptions;
+  /** The uid that a client who sends a whole Scale believes the object has. */
+  uid?: string | undefined;
   /** Before the object is looked for. */
   check?(context: WriteContext): void;
   /** The wanted Scale with its managers. */
@@ -85,10 +88,11 @@ const otherThanScale =
 const scaleTarget = (resource: ServedResource): BodyTarget => {
   const { read: _, ...target } = bodyTarget(resource);
   const scale = { ...target, group: 'autoscaling', version: 'v1', kind: 'Scale', typeName: scaleType };
-  return resource.custom ? { ...scale, otherKindText: otherThanScale } : scale;
+  return resource.custom ? { ...scale, unreadableText: otherThanScale } : scale;
 };
 
 async function scaleFromPut({ request, resource }: ResourceCall): Promise<NextScale> {
+  await request.body.arrive();
   const options = writeOptions('UpdateOptions', request.options);
   const object = taken(
     request,
@@ -98,6 +102,7 @@ async function scaleFromPut({ request, resource }: ResourceCall): Promise<NextSc
   request.notes.audit?.requestObject(() => JSON.stringify(object), object.metadata);
   return {
     options,
+    uid: object.metadata.uid,
     check(context) {
       ensureNamespace(object.metadata, context);
       ensureName(object.metadata, context);
@@ -108,9 +113,8 @@ async function scaleFromPut({ request, resource }: ResourceCall): Promise<NextSc
 
 async function scaleFromPatch(call: ResourceCall): Promise<NextScale> {
   const { schema } = call.resource;
-  const body = await patchBody(call);
+  const { body, options } = await patchBody(call);
   const isApply = body.type === 'application/apply-patch+yaml';
-  const options = writeOptions('PatchOptions', call.request.options, isApply);
   const request: PatchRequest = {
     type: body.type as PatchType,
     body: body.value,
@@ -139,7 +143,7 @@ function patched(context: WriteContext, schema: SchemaTable, asked: PatchRequest
   try {
     // In the order in which upstream reads it.
     const text = isStrategic ? result : asLibraryWrites(result, current, request.body);
-    if (!isStrategic) checkNames(context, request, current, text);
+    if (!isStrategic) checkNames(context, request, text, (why) => refusedPatch(request, current, result, why));
     const { object, strictErrors } = decode(schema, scaleType, text, { strict: request.fieldValidation !== 'Ignore' });
     if (isStrategic) strictErrors.sort();
     strictProblems(context, request, strictErrors, (why) => refusedPatch(request, current, result, why));
@@ -151,10 +155,9 @@ function patched(context: WriteContext, schema: SchemaTable, asked: PatchRequest
 }
 
 /** Refuses the result of a patch that calls itself something else than a Scale. That of a custom resource may leave its version out. */
-function checkNames(context: WriteContext, request: PatchRequest, current: UnknownObject, result: unknown): void {
+function checkNames(context: WriteContext, request: PatchRequest, result: unknown, refuse: (why: string) => StatusError): void {
   if (typeof result !== 'object' || result === null) return;
   const { schema, custom } = context.resource;
-  const refuse = (why: string): StatusError => refusedPatch(request, current, result, why);
   const isUnversioned = !(result as UnknownObject).apiVersion;
   if (isUnversioned && custom) return;
   const scale = { schema, group: 'autoscaling', version: 'v1', kind: 'Scale' };

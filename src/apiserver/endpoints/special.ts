@@ -32,7 +32,10 @@ export async function performSpecial(context: ServerContext, request: Incoming, 
   const takesBody = !connects && (request.method === 'POST' || request.method === 'PUT');
   if (!connects) request.reply.agree({ special });
   const body = takesBody ? targetOf(context, special) : undefined;
-  if (body) await request.body.arrive(false);
+  if (body) {
+    request.body.checkType(false);
+    await request.body.arrive();
+  }
   const options = takesBody ? writeOptions('CreateOptions', request.options) : undefined;
   const object = body && options && (await readObject(context, call, body, options));
   return run(context, call, object, options);

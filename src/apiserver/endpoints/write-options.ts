@@ -106,9 +106,10 @@ export async function deleteOptionsBody(
     checkKind(value['kind'], value['apiVersion']);
     return decode(schema, typeName, value).object as DeleteOptions & Record<string, unknown>;
   } catch (error) {
-    if (error instanceof DecodeError)
-      throw badRequest(error.mismatch ? error.message : `couldn't get version/kind; json parse error: ${error.message}`);
-    throw error;
+    if (!(error instanceof DecodeError)) throw error;
+    // What the parser of YAML or of protobuf cannot read is refused in its own words; YAML that holds no object in the words for JSON.
+    const isOwn = error.mismatch !== undefined || (raw.encoding !== 'json' && !error.message.startsWith('json: '));
+    throw badRequest(isOwn ? error.message : `couldn't get version/kind; json parse error: ${error.message}`);
   }
 }
 

@@ -106,3 +106,51 @@ it('a write of the status takes what calls itself otherwise, and forgets who own
     "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'",
   ]);
 });
+
+it('every method that is none of theirs is named, and a path may name what is not looked at', async () => {
+  const none = (verb: string): string => `${verb} is not supported on resources of kind "things.example.com"`;
+  const options = await ask('OPTIONS', things);
+  expect([options.status, options.body.message, options.body.details]).toEqual([
+    405,
+    none(''),
+    { group: 'example.com', kind: 'things' },
+  ]);
+  expect((await ask('POST', `${things}/a/status`, thing)).body.message).toBe(none('create'));
+  expect((await ask('PUT', things, thing)).body.message).toBe('name must be provided');
+  expect((await ask('PATCH', things, {}, merge)).body.message).toBe('name must be provided');
+  expect((await ask('PATCH', things, {}, 'text/plain')).status).toBe(415);
+  expect((await ask('POST', `${things}/a?dryRun=All`, { ...thing, metadata: { name: 'b' } })).status).toBe(201);
+  const head = await ask('HEAD', `${things}/a`);
+  expect([head.status, head.text]).toEqual([200, '']);
+  expect((await ask('GET', `${things}/a/status/more`)).status).toBe(200);
+  for (const method of ['POST', 'PUT']) {
+    expect((await ask(method, '/apis/example.com/v1/things', thing)).text).toBe('404 page not found\n');
+    for (const path of ['/apis/example.com/v1', '/apis/example.com', '/apis/apps'])
+      expect((await ask(method, path)).status).toBe(200);
+    expect((await ask(method, '/apis/apps/v1')).status).toBe(405);
+  }
+});
+
+it('a Scale names version and uid as its object does', async () => {
+  const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'a' }, spec: { replicas: 2 } };
+  const put = (metadata: object): Promise<Answer> =>
+    ask('PUT', `${things}/a/scale`, { ...scale, metadata: { name: 'a', ...metadata } });
+  const text = await put({ resourceVersion: 'x' });
+  expect([text.status, text.body.message]).toEqual([500, 'strconv.ParseUint: parsing "x": invalid syntax']);
+  expect((await put({ resourceVersion: '0' })).body.message).toMatch(
+    /resourceVersion: Invalid value: 0: must be specified for an update$/,
+  );
+  expect((await put({ resourceVersion: '1' })).status).toBe(409);
+  expect((await put({ uid: 'x' })).body.message).toMatch(/StorageError: invalid object.*UID in precondition: x/);
+  expect((await ask('PATCH', `${things}/a/scale`, { metadata: { uid: 'x' }, spec: { replicas: 3 } }, merge)).status).toBe(200);
+  const unreadable = await ask('PUT', `${things}/a/scale`, '{bad');
+  expect([unreadable.status, unreadable.body.message]).toEqual([
+    400,
+    expect.stringMatching(/^no kind is registered for the type v1.Scale/),
+  ]);
+});
+
+it('a patch of a Scale of another kind is shown as it was written', async () => {
+  const { body } = await ask('PATCH', `${things}/a/scale`, { kind: 'Other' }, merge);
+  expect(body.message).toMatch(/"kind\\":\\"Other\\",\\"metadata\\":\{\\"name\\":\\"a\\",\\"namespace/);
+});

@@ -1,5 +1,5 @@
 // The `scale` subresource (autoscaling/v1 Scale): a narrow view of a workload through which only the number of replicas can be changed.
-import { badRequest, conflict, invalidObject, modifiedMessage, notFound, plainError } from '#apimachinery/errors';
+import { badRequest, conflict, invalidObject, notFound, plainError } from '#apimachinery/errors';
 import { invalid, root } from '#apimachinery/field';
 import { parentManagers, type ReplicasPaths, scaleManagers } from '#apimachinery/managedfields';
 import type { UnknownObject } from '#apimachinery/meta';
@@ -61,14 +61,19 @@ function scaleWithManagers(context: WriteContext, live: UnknownObject): UnknownO
   return managedFields ? { ...scale, metadata: { ...scale.metadata, managedFields } } : scale;
 }
 
-/** `next` makes the wanted Scale, with its managers, from the current one. */
-export async function updateScale(context: WriteContext, next: (current: UnknownObject) => UnknownObject): Promise<StoredObject> {
+/** `next` makes the wanted Scale, with its managers, from the current one. `uid`: that of the object, where a client believes to know it. */
+export async function updateScale(
+  context: WriteContext,
+  next: (current: UnknownObject) => UnknownObject,
+  uid?: string,
+): Promise<StoredObject> {
   const { resource, target } = context;
   const { name } = target;
   const scale = mapping(context);
   const { stored } = await update(context, {
     door: scaleDoor(context),
     mayCreate: false,
+    ...(uid && { uid }),
     shown: (object) => ({ kind: 'Scale', object: scaleOf(context, resource.fromStorage(object)) }),
     async next(live) {
       if (!live) throw notFound(resource, name);
@@ -80,6 +85,9 @@ export async function updateScale(context: WriteContext, next: (current: Unknown
       checkScale(context, wanted, current);
       const draft = deepCopy(object);
       scale.setSpecReplicas(draft, replicasOf(wanted));
+      // A custom resource is written under its own version where the Scale names none, which others do not need.
+      const { resourceVersion = '' } = wanted.metadata;
+      if (resourceVersion !== '' || !resource.custom) draft.metadata.resourceVersion = resourceVersion;
       const paths = replicasPaths(context);
       const managedFields = parentManagers(object.metadata.managedFields, sent, paths, apiVersionText(resource));
       if (managedFields) draft.metadata.managedFields = managedFields;
@@ -122,14 +130,8 @@ function checkScale({ resource, target: { name } }: WriteContext, wanted: Unknow
     const problem = invalid(root('spec', 'replicas'), replicas, 'must be greater than or equal to 0');
     throw invalidObject({ group: 'autoscaling', kind: 'Scale' }, name, [problem]);
   }
-  const { resourceVersion, uid } = metadata;
-  if (uid && uid !== current.metadata.uid) {
-    throw conflict(
-      resource,
-      name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid ?? ''}`,
-    );
-  }
-  if (resourceVersion && resourceVersion !== '0' && resourceVersion !== current.metadata.resourceVersion)
-    throw conflict(resource, name, modifiedMessage);
+  const { uid } = metadata;
+  if (!uid || uid === current.metadata.uid || resource.custom) return;
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid ?? ''}`;
+  throw conflict({ group: resource.group, resource: `${resource.resource}/scale` }, name, why);
 }
