@@ -90,6 +90,10 @@ export class Http1Request extends Http1Head implements WireRequest {
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
+/** Node.js writes a head that goes with a text, or alone, in UTF-8, as if its bytes were characters; before bytes it goes as it is. */
+const bytesOf = (chunk: Uint8Array | string): Uint8Array => (typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+const noBytes = Buffer.alloc(0);
+
 export class Http1Response implements WireResponse {
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
@@ -131,13 +135,14 @@ export class Http1Response implements WireResponse {
 
   flushHead(): void {
     if (!this.headSent) this.head(200);
+    this.#response.write(noBytes);
     this.#response.flushHeaders();
   }
 
   write(chunk: Uint8Array | string): boolean {
     if (this.destroyed) return false;
     if (!this.headSent) this.head(200);
-    return this.#response.write(chunk);
+    return this.#response.write(bytesOf(chunk));
   }
 
   drain(): Promise<void> {
@@ -159,7 +164,7 @@ export class Http1Response implements WireResponse {
     if (!this.headSent) this.head(200);
     this.#ended = true;
     const { socket } = this.#message;
-    endWith(this.#response, chunk, { stallTimeoutMs: this.#stallTimeoutMs, giveUp: () => socket.destroy() });
+    endWith(this.#response, chunk && bytesOf(chunk), { stallTimeoutMs: this.#stallTimeoutMs, giveUp: () => socket.destroy() });
   }
 
   send(status: number, headers: ResponseHeaders, body: Uint8Array | string): void {
