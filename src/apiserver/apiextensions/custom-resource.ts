@@ -142,6 +142,26 @@ function shaper({ spec: { group, versions } }: CustomResourceDefinition): ViewsO
   };
 }
 
+/** The versions that owners of fields may have written in. */
+const otherVersions = (
+  { spec: { group, versions } }: CustomResourceDefinition,
+  views: Views,
+  typeNameIn: (name: string) => string,
+): NonNullable<FieldManagerOptions['versions']> =>
+  Object.fromEntries(
+    versions.map(({ name }) => {
+      const apiVersion = apiVersionOf(group, name);
+      const convert = (object: UnknownObject): UnknownObject => views.known(object, apiVersion);
+      return [apiVersion, { typeName: typeNameIn(name), convert }];
+    }),
+  );
+
+/** Tells whether an object calls itself the kind of the definition, in one of its versions. */
+const ownOf =
+  ({ spec: { group, names, versions } }: CustomResourceDefinition): NonNullable<ServedResource['isOwn']> =>
+  ({ kind, apiVersion }) =>
+    kind === names.kind && versions.some(({ name }) => apiVersionOf(group, name) === apiVersion);
+
 export function customResource(
   crd: CustomResourceDefinition,
   version: CustomResourceDefinitionVersion,
@@ -167,17 +187,10 @@ export function customResource(
           convert,
           shape: shaper(crd),
         });
-  const inOtherVersions = Object.fromEntries(
-    (views && versions.length > 1 ? versions : []).map(({ name }) => {
-      const apiVersion = apiVersionOf(group, name);
-      const convert = (object: UnknownObject): UnknownObject => (views as Views).known(object, apiVersion);
-      return [apiVersion, { typeName: typeNameIn(name), convert }];
-    }),
-  );
+  const inOtherVersions = views && versions.length > 1 ? otherVersions(crd, views, typeNameIn) : {};
   const hooks: StorageHook[] = [];
   const deprecation = deprecationOf(crd, version);
-  const isOwn = ({ kind, apiVersion }: UnknownObject): boolean =>
-    kind === names.kind && versions.some(({ name }) => apiVersionOf(group, name) === apiVersion);
+  const isOwn = ownOf(crd);
   return {
     group,
     version: version.name,
