@@ -132,7 +132,7 @@ describe('requests of a flow', () => {
   };
 
   it('wait one after the other once it has used more than its share, and nobody else does', async () => {
-    use('heavy', paceAllowanceMs + 50);
+    use('heavy', paceAllowanceMs + 1_000 * paceShareMin);
     const all = [enter('heavy', 'first'), enter('heavy', 'second'), enter('light')];
     await pass(900);
     expect(entered).toEqual(['light']);
@@ -180,7 +180,7 @@ describe('requests of a flow', () => {
   });
 
   it('are let go when whoever asked is gone', async () => {
-    use('heavy', paceAllowanceMs + 50);
+    use('heavy', paceAllowanceMs + 1_000 * paceShareMin);
     const gone = new AbortController();
     const first = enter('heavy', 'first', gone.signal);
     const second = enter('heavy', 'second');

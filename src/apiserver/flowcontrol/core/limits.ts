@@ -34,7 +34,7 @@ export const handsMax = 10_000;
  * than `paceBusy` of the time, and grows again, up to all of it, while it is not; by what factor it grows in a second.
  */
 export const paceBusy = 0.6;
-export const paceShareMin = 0.05;
+export const paceShareMin = 0.1;
 export const paceGrowthPerSecond = 3;
 /** What a flow may use at once before it waits; how much of what it used is remembered, which bounds the wait; and what counts as others being served. */
 export const paceAllowanceMs = 200;
