@@ -147,6 +147,8 @@ export interface KindDefinition<T extends KubeObject = KubeObject> extends Write
   fieldAnnotations?: readonly string[];
   /** Field selector values besides metadata.name and metadata.namespace. */
   selectableFields?(object: T): Record<string, string>;
+  /** Names that selectable fields had once, to those that they have now. */
+  elderFieldLabels?: Readonly<Record<string, string>>;
   /** What is said of a field that is not selectable, where upstream's words differ. */
   unknownFieldText?(field: string): string;
   /** PUT to an absent object creates it. */

@@ -105,3 +105,12 @@ it('pages of what labels lead to are the same before and after they are indexed'
   await configMaps.patch(maps[8] as string, 'application/merge-patch+json', { metadata: { labels: { tenth: '9' } } });
   expect(await pages(0)).toEqual([first.flat().slice(2)]);
 });
+
+it('pods are selected by the name that their node had as a field once', async () => {
+  const [now, once] = [
+    await list('a', { fieldSelector: 'spec.nodeName=node-1' }),
+    await list('a', { fieldSelector: 'spec.host=node-1' }),
+  ];
+  expect(keys(once)).toEqual(keys(now));
+  expect(once.items).toHaveLength(10);
+});

@@ -62,5 +62,6 @@ export const pod = defineKind<Pod>({
     'status.podIPs': '',
     'status.nominatedNodeName': status?.nominatedNodeName ?? '',
   }),
+  elderFieldLabels: { 'spec.host': 'spec.nodeName' },
   deletion: { gracePeriodSeconds: strategy.gracePeriodSeconds, returnsObject: true },
 });

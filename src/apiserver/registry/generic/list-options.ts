@@ -6,6 +6,7 @@ import { type FieldSelector, everything, oneTermEqual, parse as parseFields } fr
 import { type Selector, everything as anyLabels, parse as parseLabels } from '#apimachinery/labels';
 import type { StoredObject } from '../../storage/stored-object.ts';
 import type { RequestOptions } from '../../request/request.ts';
+import { own } from '#utils';
 import { apiVersionText, type ServedResource } from './types.ts';
 import { whyNoVersion } from './version-text.ts';
 
@@ -93,7 +94,8 @@ function knownFields(resource: ServedResource, selector: FieldSelector): FieldSe
   return selector.transform((term) => {
     if (term.field === 'metadata.name' || (term.field === 'metadata.namespace' && hasNamespaceField(resource))) return term;
     const labels = fieldLabelsOf(resource);
-    const field = labels ? (Object.hasOwn(labels, term.field) ? labels[term.field] : undefined) : term.field;
+    const known = own(resource.definition.elderFieldLabels ?? {}, term.field) ?? term.field;
+    const field = labels ? own(labels, known) : known;
     if (field !== undefined && selectableNames(resource).has(field)) return { ...term, field };
     throw badRequest(unknownFieldText(resource, term.field));
   });
