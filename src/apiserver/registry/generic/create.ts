@@ -34,7 +34,7 @@ export async function create(context: WriteContext, object: UnknownObject): Prom
   const { generateName = '', name: wanted = '' } = admitted.metadata;
   const stored =
     generateName === '' || wanted !== ''
-      ? await insert(context, admitted)
+      ? await insert(context, admitted, request.name)
       : await insertUnderNewName(context, admitted, generateName);
   const { versions } = context.resource;
   return versions ? versions.one(stored) : stored;
@@ -70,8 +70,8 @@ async function insertUnderNewName(context: WriteContext, admitted: UnknownObject
   }
 }
 
-async function insert(context: WriteContext, draft: UnknownObject): Promise<StoredObject> {
-  const stored = await tryInsert(context, draft);
+async function insert(context: WriteContext, draft: UnknownObject, seenAs: string): Promise<StoredObject> {
+  const stored = await tryInsert(context, draft, { seenAs });
   if (stored) return stored;
   const { name = '', generateName = '' } = draft.metadata;
   if (generateName !== '') throw generateNameConflict(context.resource, name, 1);
@@ -90,12 +90,12 @@ function takenError({ resource }: WriteContext, { metadata }: UnknownObject): St
 
 /**
  * Stores a new object; gives undefined where its name is taken. `byUpdate` says that an update or an apply makes it, whose resource version
- * says nothing.
+ * says nothing; `seenAs` is the name that admission has seen so far, and goes on to see where a webhook gave another one.
  */
 export async function tryInsert(
   context: WriteContext,
   draft: UnknownObject,
-  byUpdate = false,
+  { byUpdate = false, seenAs = '' }: { byUpdate?: boolean; seenAs?: string } = {},
 ): Promise<StoredObject | undefined> {
   const hooks = new HookRun(context);
   const { rest } = context.settings;
@@ -110,7 +110,7 @@ export async function tryInsert(
     if ((pause = hooks.judge(draft, undefined))) await pause;
     beforeCreate(context, draft, hooks.problems);
     if ((pause = rest())) await pause;
-    const request = admissionOf(context, { operation: 'CREATE', object: draft, name: draft.metadata.name ?? '' });
+    const request = admissionOf(context, { operation: 'CREATE', object: draft, name: seenAs || (draft.metadata.name ?? '') });
     if ((pause = validateAdmission(context, request))) await pause;
     if ((pause = rest())) await pause;
     const stored = await commit(context, draft, byUpdate);

@@ -87,7 +87,7 @@ async function insertNew(context: WriteContext, request: UpdateRequest): Promise
     const key = resource.storage.keyOf(resource.namespaced ? namespace : '', name);
     throw uidConflict(resource, name, key, request.uid, undefined);
   }
-  const stored = await tryInsert(context, draft, true);
+  const stored = await tryInsert(context, draft, { byUpdate: true, seenAs: context.target.name });
   if (stored) return stored;
   // Taken meanwhile: go on as an update of what is there now.
   const { storage } = context.resource;
