@@ -1,7 +1,7 @@
 // Small file helpers whose point is what happens at a crash or a race: atomic replacement, private directories, change notice.
 import { randomBytes } from 'node:crypto';
 import { type FSWatcher, statSync, watch } from 'node:fs';
-import { mkdir, open, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { limits } from './limits.ts';
 
@@ -40,6 +40,16 @@ export async function readFileIfExists(path: string): Promise<Buffer | undefined
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return undefined;
     throw naming(path, error);
+  }
+}
+
+/** The names in a directory; none when there is no such directory. */
+export async function namesIfExists(path: string): Promise<string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return [];
+    throw error;
   }
 }
 

@@ -10,6 +10,7 @@ import {
   onSignals,
   openLogFile,
   osInfo,
+  namesIfExists,
   readFileIfExists,
   systemClock,
   systemRng,
@@ -49,7 +50,11 @@ describe('files', () => {
 
   test('a file that is not there is no error', async () => {
     expect(await readFileIfExists(join(dir, 'nothing'))).toBeUndefined();
+    expect(await namesIfExists(join(dir, 'nothing'))).toEqual([]);
     await writeFile(join(dir, 'plain'), 'x');
+    expect(await namesIfExists(join(dir, 'plain'))).toEqual([]);
+    expect(await namesIfExists(dir)).toContain('plain');
+    await expect(namesIfExists('a\0b')).rejects.toThrow();
     expect(await readFileIfExists(join(dir, 'plain', 'below'))).toBeUndefined();
     await expect(readFileIfExists(dir)).rejects.toMatchObject({ code: 'EISDIR', message: expect.stringContaining(dir) });
   });

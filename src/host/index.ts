@@ -11,6 +11,7 @@ export {
   atomicWrite,
   ensureDir,
   isErrno,
+  namesIfExists,
   readFileIfExists,
   replaceFile,
   syncDir,

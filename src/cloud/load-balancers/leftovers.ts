@@ -1,7 +1,7 @@
 // Takes off a machine what drivers of load balancers that crashed left behind.
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isErrno } from '#host';
+import { namesIfExists } from '#host';
 import type { Clock, Exec } from '#utils';
 import { edgeNetns, netnsPrefix } from '../model/index.ts';
 import { findHaproxy, stopHaproxy } from './haproxy/process.ts';
@@ -16,13 +16,7 @@ export interface RemoveOptions {
 }
 
 async function namesIn(dir: string, prefix: string): Promise<string[]> {
-  try {
-    return (await readdir(dir)).filter((name) => name.startsWith(prefix));
-  } catch (error) {
-    // Whatever else is in its place is none.
-    if (isErrno(error, 'ENOENT') || isErrno(error, 'ENOTDIR')) return [];
-    throw error;
-  }
+  return (await namesIfExists(dir)).filter((name) => name.startsWith(prefix));
 }
 
 /** Ends every HAProxy below the folder, and removes its files, but for those of routers that are to be kept. */

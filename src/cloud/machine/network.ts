@@ -1,6 +1,5 @@
 // Applies plans to the machine's network namespaces. What was applied is remembered; after a failure, and at first, it is read from the machine.
-import { readdir } from 'node:fs/promises';
-import { isErrno } from '#host';
+import { namesIfExists } from '#host';
 import type { Exec } from '#utils';
 import { netnsPrefix } from '../model/index.ts';
 import { networkTimeoutMs } from './limits.ts';
@@ -18,14 +17,8 @@ import {
 } from './plan/index.ts';
 
 /** Names of the network namespaces that carry the cloud's mark. */
-export async function networkNamespaces(mark: string): Promise<string[]> {
-  try {
-    return (await readdir('/run/netns')).filter((name) => name.startsWith(netnsPrefix(mark)));
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  }
-}
+export const networkNamespaces = async (mark: string): Promise<string[]> =>
+  (await namesIfExists('/run/netns')).filter((name) => name.startsWith(netnsPrefix(mark)));
 
 /** A command with its input; `then` follows it. */
 const here = (command: string, lines: readonly string[], then = ''): string =>

@@ -1,9 +1,9 @@
 // Clusters with a `--data-dir` of their own: `~/.sagong/.elsewhere` has a link to the directory of each, by which `sagong list` finds them. No cluster
 // can have the folder's name.
 import { existsSync } from 'node:fs';
-import { readdir, readlink, rm, rmdir, symlink } from 'node:fs/promises';
+import { readlink, rm, rmdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ensureDir } from '#host';
+import { ensureDir, namesIfExists } from '#host';
 import { clusterMark } from './paths.ts';
 
 const folderIn = (home: string): string => join(home, '.elsewhere');
@@ -30,10 +30,7 @@ export async function forgetDir(dataDir: string, home: string): Promise<void> {
 
 /** The directories that links made here lead to; somebody else's links do not count. */
 export async function rememberedDirs(home: string): Promise<string[]> {
-  const names = await readdir(folderIn(home)).catch((error: NodeJS.ErrnoException) => {
-    unless('ENOENT', 'ENOTDIR')(error);
-    return [];
-  });
+  const names = await namesIfExists(folderIn(home));
   const targets = await Promise.all(names.sort().map((name) => readlink(join(folderIn(home), name)).catch(() => '')));
   return targets.filter((target, index) => clusterMark(target) === names[index]);
 }

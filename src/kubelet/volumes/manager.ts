@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod, Volume } from '#api/core/v1';
-import { isErrno, removeTree } from '#host';
+import { namesIfExists, removeTree } from '#host';
 import { type Logger, quote, type Timer } from '#utils';
 import type { ObjectSource } from '../env/environment.ts';
 import { tokenRetryMs } from '../limits.ts';
@@ -174,7 +174,7 @@ export class VolumeManager {
       if (!own.some((folder) => path.startsWith(`${folder}/`))) await unmount(this.#deps.exec, path);
     for (const plugin of this.#plugins.all) {
       plugin.forget?.(uid);
-      await plugin.tearDown?.(uid, await namesIn(join(directory, 'volumes', folderOf(plugin))));
+      await plugin.tearDown?.(uid, await namesIfExists(join(directory, 'volumes', folderOf(plugin))));
     }
     // What is mounted may be somebody's data: nothing is removed before all of it is gone.
     for (const path of await mountsUnder(directory)) await unmount(this.#deps.exec, path);
@@ -193,12 +193,3 @@ export class VolumeManager {
 }
 
 const folderOf = ({ name }: VolumePlugin): string => `kubernetes.io~${name}`;
-
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  }
-}
