@@ -68,7 +68,7 @@ export const createProber =
         return await attempt(tcpConnect(host || podIP, probePort(port, container), timeoutMs));
       }
       if (probe.grpc) {
-        // With the check comes the gRPC runtime, which few pods need.
+        // Loaded when it is first needed: the check imports the gRPC runtime, which few pods use.
         const { grpcCheck } = await import('./grpc.ts');
         const limit = { timeoutMs, deadlineMs: clock.now() + timeoutMs };
         return await attempt(grpcCheck(podIP, probe.grpc.port, probe.grpc.service ?? '', limit));

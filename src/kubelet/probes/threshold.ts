@@ -2,11 +2,11 @@
 import type { ProbeKind, ProbeResult } from '../pod/probe-results.ts';
 
 export interface ProbeState {
-  /** What is believed. */
+  /** The result that counts for readiness and restarts. */
   believed: ProbeResult;
-  last: 'success' | 'failure' | undefined;
-  /** How often `last` came in a row. */
-  run: number;
+  lastResult: 'success' | 'failure' | undefined;
+  /** How often `lastResult` came in a row. */
+  resultRun: number;
   /** Decided for good: nothing is asked until there is another container. */
   onHold: boolean;
 }
@@ -15,8 +15,8 @@ const beliefAtStart: Record<ProbeKind, ProbeResult> = { liveness: 'success', rea
 
 export const initialState = (kind: ProbeKind): ProbeState => ({
   believed: beliefAtStart[kind],
-  last: undefined,
-  run: 0,
+  lastResult: undefined,
+  resultRun: 0,
   onHold: false,
 });
 
@@ -31,10 +31,10 @@ export function afterProbe(
   result: 'success' | 'failure',
   thresholds: Thresholds,
 ): ProbeState {
-  const run = state.last === result ? state.run + 1 : 1;
+  const run = state.lastResult === result ? state.resultRun + 1 : 1;
   const needed = result === 'success' ? (thresholds.successThreshold ?? 1) : (thresholds.failureThreshold ?? 3);
-  const next: ProbeState = { ...state, last: result, run };
+  const next: ProbeState = { ...state, lastResult: result, resultRun: run };
   if (run < needed) return next;
   const onHold = (kind === 'liveness' && result === 'failure') || kind === 'startup';
-  return { ...next, believed: result, onHold, run: onHold ? 0 : run };
+  return { ...next, believed: result, onHold, resultRun: onHold ? 0 : run };
 }
