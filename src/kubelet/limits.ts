@@ -32,7 +32,7 @@ export const imageNamesMax = 5;
 export const nodeStatusImagesMax = 50;
 /** How many pods a node runs by default. */
 export const podsMax = 110;
-/** How often the runtime is listed as a net for lost events. */
+/** How often all containers of the runtime are listed although it tells of changes, in case that an event was lost. */
 export const relistMs = 10_000;
 export const relistWithoutEventsMs = 1_000;
 /** While runtime or network are not ready: a node should not wait for its network longer than it takes. */

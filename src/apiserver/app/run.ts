@@ -78,7 +78,7 @@ export interface KubeApiServer extends ApiServer {
   readonly loopbackToken: string;
 }
 
-/** Resolves when the server listens; `started` tells when the start hooks have run. Rejects when store or address are not to be had. */
+/** Resolves when the server listens; `started` tells when the start hooks have run. Rejects when the store cannot be opened or the address cannot be listened on. */
 export async function runKubeApiServer(options: KubeApiServerOptions, deps: KubeApiServerDeps): Promise<KubeApiServer> {
   const { metrics = createMetrics(), supervisor = new Supervisor(deps) } = deps;
   supervisor.countIn(metrics);

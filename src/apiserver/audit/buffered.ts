@@ -31,7 +31,7 @@ class Throttle {
     this.#lastMs = clock.monotonic();
   }
 
-  /** Takes one; how long to wait where there is none yet. */
+  /** Takes a token. Answers how long the caller is to wait for it, in milliseconds: 0 where there was one. */
   takeMs(): number {
     const now = this.#clock.monotonic();
     this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#lastMs) * this.#perMs);

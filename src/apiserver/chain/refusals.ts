@@ -26,7 +26,7 @@ const short = (text: string): string => (text.length > refusalTextLengthMax ? `$
 export class Refusals {
   readonly #byRequest = new Map<string, Refusal>();
 
-  /** Notes an answer that says no to a known user; all others are none. */
+  /** Notes that a user was refused. Answers with other codes are left out, and those that were given before it was known who asks. */
   note(request: RequestData, { status }: StatusError): void {
     const { code = 500, message = '' } = status;
     if (request.progress === 'received' || !refusedCodes.has(code)) return;

@@ -79,7 +79,7 @@ function refusalOf({ status, headers }: ClientResponse, text: string): ReviewErr
   return new ReviewError(error.message, status, isPassing);
 }
 
-/** What says of itself that it is something else is no answer, whatever its status looks like; what says nothing is one, as for client-go. */
+/** Throws where the answer names another kind or version than was asked for. An answer that names none is taken, as client-go takes it. */
 function checkKind(asked: Review, answer: unknown): void {
   const { kind, apiVersion } = answer as Partial<Review>;
   if ((kind || asked.kind) === asked.kind && (apiVersion || asked.apiVersion) === asked.apiVersion) return;
@@ -87,7 +87,7 @@ function checkKind(asked: Review, answer: unknown): void {
   throw new ReviewError(`the answer to a ${asked.kind} is something else: ${named}`, 200);
 }
 
-/** What the answers are read by. */
+/** The types by which answers are read. */
 interface Reader {
   table: SchemaTable;
   typeName: string;

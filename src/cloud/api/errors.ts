@@ -8,7 +8,7 @@ export const errorBody = z.object({
     /** The error for people. */
     message: z.string(),
     requestId: z.string(),
-    /** What of the request is wrong. */
+    /** The field of the request that is wrong. */
     field: z.string().optional(),
   }),
 });

@@ -68,7 +68,7 @@ export const paging = once(() => ({
   /** Only those with all of these: `tag.KEY=VALUE`. */
   tags: tags.optional(),
   limit: z.coerce.number<number>().int().min(1).max(1000).default(100),
-  /** From the answer before. */
+  /** `nextToken` of the page before. */
   nextToken: z.string().max(512).optional(),
 }));
 /** The output of a request for a list: one page of it. */

@@ -41,21 +41,21 @@ export const isOwnChain = (name: string): boolean => name === chainPrefix || nam
 /** Names of chains have at most 28 characters. */
 const short = (id: string): string => id.slice(id.indexOf('-') + 1).slice(-16);
 export const chains = {
-  /** From PREROUTING of mangle and nat. */
+  /** PREROUTING of mangle and nat jumps here. */
   main: chainPrefix,
-  /** From FORWARD of mangle. */
+  /** FORWARD of mangle jumps here. */
   forward: `${chainPrefix}-FWD`,
-  /** From POSTROUTING of nat. */
+  /** POSTROUTING of nat jumps here. */
   source: `${chainPrefix}-SRC`,
   /** Marks packets to the router itself by where they came from. */
   arrival: `${chainPrefix}-ARR`,
   /** The chain that says who may use a load balancer. */
   balancer: (id: string): string => `${chainPrefix}-${short(id)}`,
-  /** What becomes of those who may. */
+  /** The listeners of a load balancer, for clients that may use it. */
   listeners: (id: string): string => `${chainPrefix}-${short(id)}-L`,
   /** Picks a target for a connection. */
   pick: (id: string): string => `${chainPrefix}-${short(id)}-P`,
-  /** Picks one for good, as affinity wants. */
+  /** Picks a target and remembers it for the client, for session affinity. */
   stick: (id: string, index: number): string => `${chainPrefix}-${short(id)}-${index.toString(16)}`,
   /** Writes a target on the connection. */
   target: (index: number): string => `${chainPrefix}-T${index}`,

@@ -38,7 +38,7 @@ export interface StartOptions {
   onStdout?: (text: string) => void;
 }
 
-/** What stands in the place of a log and is none: a link, a pipe that nobody reads, a device, a folder, a socket. */
+/** Errors of opening what is not a regular file: a link, a pipe that nobody reads, a folder, a device or socket. */
 const strangers = ['ELOOP', 'ENXIO', 'EISDIR', 'ENODEV'];
 
 /** Opens a regular file without waiting; gives undefined for anything else. */

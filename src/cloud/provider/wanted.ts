@@ -8,9 +8,9 @@ import { affinityTimeoutSecondsDefault, kubeProxyHealthPort } from './limits.ts'
 export interface WantedBalancer extends Pick<LoadBalancer, 'kind' | 'scheme' | 'listeners' | 'sourceRanges' | 'proxyProtocol'> {
   healthCheck: HealthCheck;
   affinityTimeoutSeconds?: number;
-  /** Asked for by the user: nothing else will do. */
+  /** The address that the user asks for: without it the load balancer is refused. */
   address?: string;
-  /** What it had: good to have again. */
+  /** The address that it had before, which it is given again where that is free. */
   previousAddress?: string;
 }
 

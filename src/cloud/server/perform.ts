@@ -15,7 +15,7 @@ export interface PerformDeps {
 
 export interface ApiRequest {
   method: string;
-  /** Without the query. */
+  /** The path of the URL, without the query. */
   pathname: string;
   search: string;
   account: Account | undefined;

@@ -90,7 +90,7 @@ export async function startCloud(options: CloudOptions, deps: CloudDeps): Promis
     // What a driver takes down at the end is to be there again after the next start: the world does not hear of it.
     const observe = (observation: Observation): void => (ending ? undefined : service.observe(observation));
     const drivers = await startDrivers(options, observe, store, deps);
-    // What others stand on is taken away last.
+    // `undo` is run from its end: the drivers close after everything that uses them.
     for (const driver of drivers) undo.push(() => driver.close());
     undo.push(() => {
       ending = true;

@@ -120,11 +120,11 @@ export interface KubeletSettings {
   certificates: { dir: string; rotateClient: boolean; serving: boolean };
   /** What the file says of the log. */
   logging: { verbosity: number; loggingFormat: 'text' | 'json' };
-  /** What of the file changes nothing. */
+  /** What the log says of fields of the file that have no effect. */
   warnings: readonly string[];
 }
 
-/** What is given by flags and by the file. */
+/** The values that the flags and the configuration file give. */
 interface Given {
   values: KubeletFlagValues;
   changed: ReadonlySet<string>;

@@ -119,7 +119,7 @@ export const thresholdsMet = (thresholds: readonly Threshold[], observations: Ob
     return seen.available < amountOf(value, seen.capacity) + more;
   });
 
-/** What is known from looks before. */
+/** What earlier observations have shown. */
 export interface PressureMemory {
   /** Since when each threshold has been met without a break. */
   sinceMs: ReadonlyMap<Threshold, number>;

@@ -27,7 +27,7 @@ const files = (rootDir: string, home: string): [path: string, form: DockerForm][
   ...[rootDir, home, '/'].map((folder): [string, DockerForm] => [join(folder, '.dockercfg'), 'cfg']),
 ];
 
-/** Gives what the first file holds that is one, in the order in which upstream's kubelet looks. Files that cannot be read are passed over. */
+/** The credentials of the first file that has any, in the order in which upstream's kubelet looks. Files that cannot be read are passed over. */
 export async function nodeCredentials(rootDir: string, home: string): Promise<Entries> {
   for (const [path, form] of files(rootDir, home)) {
     const text = await textOf(path);

@@ -6,7 +6,7 @@ import { isSpecific } from './node-ip.ts';
 
 const versionOf = (node: Node | undefined): number => Number(node?.metadata.resourceVersion ?? 0);
 
-/** What the node runs short of. */
+/** The resources that the node is short of (conditions MemoryPressure, DiskPressure and PIDPressure). */
 export interface Pressure {
   memory: boolean;
   disk: boolean;
@@ -14,7 +14,6 @@ export interface Pressure {
 }
 
 export class NodeState {
-  /** What the node is short of. */
   pressure: Pressure = { memory: false, disk: false, pid: false };
   /** Why pods cannot have a network yet; undefined when they can. */
   networkError: string | undefined;

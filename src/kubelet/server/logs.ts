@@ -75,7 +75,7 @@ export async function serveLogs(
   } catch (error) {
     const message = `failed to try resolving symlinks in path ${JSON.stringify(path)}: ${(error as Error).message}`;
     if (!response.headSent) throw new RequestError(400, message);
-    // Who has the first of a log is not to take it for all of it.
+    // The connection breaks, so that the client does not take the part that it has for the whole log.
     return response.destroy();
   }
   response.end();

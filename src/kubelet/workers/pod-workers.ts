@@ -121,7 +121,7 @@ export class PodWorkers {
   }
   #refusalOf(pod: Pod, node: Node, others: readonly Pod[]): { reason: string; message: string } | undefined {
     const { sysctls, state } = this.#deps;
-    // What runs already was let in before the pressure came.
+    // A pod that runs already was admitted before the pressure came.
     const isNew = (pod.status?.startTime ?? '') === '';
     return (
       (isNew ? pressureRefusal(pod, state.pressure) : undefined) ??

@@ -73,7 +73,7 @@ function claimText(claims: Claims, name: string): string {
   return value;
 }
 
-/** null, '' and [] are no values; a text is one. */
+/** The texts of a value that is a text or a list of texts. null, '' and [] give none. */
 function texts(value: Value): string[] {
   const json = toJson(value);
   if (json === null || json === undefined) return [];
@@ -176,7 +176,7 @@ class Mapping {
   }
 }
 
-/** A text is one group. */
+/** The groups that a claim names: a text names one, a list of texts several. */
 function groupsOfClaim(claims: Claims, claim: string): string[] {
   const given = own(claims, claim);
   if (given === undefined) return [];

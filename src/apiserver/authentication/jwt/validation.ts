@@ -58,7 +58,7 @@ function urlErrors(text: string, path: Path, disallowed: readonly string[]): Fie
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
-/** What is wrong with a bundle of certificates; '' is none, and nothing is wrong with it. */
+/** Why a bundle of certificates cannot be used; undefined where it can, or where no bundle is given (''). */
 function wrongAuthority(bundle: string): string | undefined {
   if (bundle === '') return undefined;
   try {

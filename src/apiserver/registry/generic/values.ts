@@ -55,7 +55,7 @@ function placeOf(place: Place, key: string): Place {
 
 /**
  * Whether a member holds what has no type, where a null is a value: who manages fields, a revision of a controller, the parameters of a device driver
- * and what it says of a device, values in the schema of a definition. Other types have members of the same names that are maps of texts, where a null is none.
+ * and what it says of a device, values in the schema of a definition. Other types have members of the same names that are maps of texts, where a null counts as absent.
  */
 function isOpaque(object: Readonly<Record<string, unknown>>, key: string, place: Place): boolean {
   if (place !== 'outside') return place === 'schema' && valuesInSchemas.has(key);

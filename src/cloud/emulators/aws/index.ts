@@ -62,7 +62,7 @@ class Aws implements Emulator {
       const version = versionIn(query);
       const found = services[version];
       service = found?.service ?? 'ec2';
-      // What nobody with the key has sent is not read any further.
+      // The request is read no further where its signature was not made with the key.
       const signedFor = verifySignature(request, this.#key, this.#context.region, this.#context.clock.now());
       if (!found) throw new AwsError('NoSuchVersion', `There is no API of the version '${version}' here`);
       if (signedFor !== found.signedFor)

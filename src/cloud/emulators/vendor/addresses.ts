@@ -20,7 +20,7 @@ export class AddressStock {
     const all = await listAll((page) => this.#cloud.listAddresses({ tags: { [tag]: this.#vendor }, ...page }));
     return all.filter((address) => !isUsed(address) && !held.includes(address.publicAddress));
   }
-  /** Before a change. */
+  /** Tells the emulator which addresses it may give; called before each of its changes. */
   async offer(emulation: VendorEmulation): Promise<void> {
     if (!emulation.setFreeAddresses) return;
     const spare = await this.#spare(emulation.addresses?.() ?? []);

@@ -202,7 +202,7 @@ export class Mirror implements Emulator {
     this.#running = { network, emulation, projection: new Projection(cloud, this.#vendor, network) };
     return this.#running;
   }
-  /** What does not change. */
+  /** Reads the facts of the cloud that never change: types, zones and subnets. */
   async #learn({ subnetIds }: EmulatedNetwork): Promise<void> {
     const { cloud } = this.#context;
     const [types, zones, subnets] = await Promise.all([

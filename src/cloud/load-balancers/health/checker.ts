@@ -9,7 +9,7 @@ import { type Dial, type Finding, probe } from './probe.ts';
 export interface Probed {
   host: string;
   check: HealthCheck;
-  /** What is known from before. */
+  /** The health that the target had when it was last looked at, so that a restart does not begin anew. */
   before: TargetHealth | undefined;
 }
 

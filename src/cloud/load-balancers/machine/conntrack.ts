@@ -3,7 +3,7 @@
 import { targetMark, targetMask } from '../names.ts';
 import { type BalancerPlan, routedListeners } from '../plan.ts';
 
-/** What of a load balancer connections depend on. */
+/** The parts of a load balancer on which tracked connections depend: when they change, connections are forgotten. */
 export interface Flows {
   address: string;
   /** `udp/53`, of listeners whose connections are given targets by rules. */

@@ -59,7 +59,7 @@ export function createRouter(exec: Exec, netns: string): Router {
       const id = netnsId(netns);
       if (id === undefined) throw new NotYetError(`the router of ${plan.vpcId} is not there yet (network namespace ${netns})`);
       let before = known?.id === id ? known : undefined;
-      // Until all is done, nothing is sure.
+      // When a step fails, what the router contains is not known any more, and it is looked at anew.
       known = undefined;
       if (!before) {
         await inNetns(exec, netns, sysctls.map((name) => `echo 1 > /proc/sys/net/ipv4/${name}`).join('\n'));

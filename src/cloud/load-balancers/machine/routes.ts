@@ -9,9 +9,9 @@ export interface RouterState {
   addresses: ReadonlySet<string>;
   /** The router's own end of the link to the edge, with its prefix length. */
   edgeLink: { address: string; length: number } | undefined;
-  /** What follows `default` by index. */
+  /** Default routes by the index of their table, as the words of `ip route` behind `default`. */
   routes: ReadonlyMap<number, string>;
-  /** What follows `rule add`. */
+  /** Rules, as the words of `ip` behind `rule add`. */
   rules: ReadonlySet<string>;
   /** Whether the table of local addresses is still the first. */
   localFirst: boolean;
@@ -192,7 +192,7 @@ export function routeLines(state: RouterState, wanted: Wanted | undefined): stri
 /** Prints what `parseEdge` reads; to be run in the edge. */
 export const observeEdge = `ip -N -j -4 route show table main proto ${protocol}`;
 
-/** What follows each address in the edge's routes. */
+/** The routes of the edge: by address, the words of `ip route` behind it. */
 export const parseEdge = (output: string): Map<string, string> =>
   new Map(list<RouteJson>(output).flatMap(({ dst, gateway, dev }) => (dst ? [[dst, `via ${gateway} dev ${dev}`] as const] : [])));
 

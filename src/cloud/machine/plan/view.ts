@@ -19,7 +19,7 @@ import type { Peer } from './types.ts';
 export interface PlacedInterface {
   item: NetworkInterface;
   subnet: Subnet;
-  /** Where its address lives. */
+  /** The end of the link that has the interface's address. */
   place: Peer;
 }
 

@@ -96,7 +96,7 @@ const create: Action = (account, parameters) =>
     return { DNSName: made.dnsName };
   });
 
-/** Without one it has the default group of its network. */
+/** The security groups of a load balancer: those given, else the default group of its network. */
 async function groupsOrDefault(account: Account, given: string[], vpcId: string): Promise<string[]> {
   await checkGroups(account, given);
   if (given.length > 0) return [...new Set(given)];
