@@ -35,15 +35,57 @@ export const hostnameUnder = (pod: Pod, service: Service): string | undefined =>
     ? pod.spec.hostname
     : undefined;
 
-/** The number behind a Service's target port; undefined when the pod has no port of that name. */
-export function findPort(pod: Pod, { targetPort = 0, protocol = 'TCP' }: ServicePort): number | undefined {
-  if (typeof targetPort === 'number') return intValue(targetPort satisfies IntOrString);
+const portId = (name: string | undefined, protocol = 'TCP'): string => `${protocol}/${name ?? ''}`;
+
+/** The numbers that a pod gives to some names of ports; of several the first counts. */
+function numbersOf(pod: Pod, wanted: ReadonlySet<string>): Map<string, number> {
+  const numbers = new Map<string, number>();
   const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? []).filter(isRestartableInitContainer)];
-  for (const { ports = [] } of containers) {
-    const found = ports.find((port) => port.name === targetPort && (port.protocol ?? 'TCP') === protocol);
-    if (found) return found.containerPort;
-  }
-  return undefined;
+  for (const { ports } of containers)
+    for (const { name, protocol, containerPort } of ports ?? []) {
+      const id = portId(name, protocol);
+      if (wanted.has(id) && !numbers.has(id)) numbers.set(id, containerPort);
+    }
+  return numbers;
+}
+
+/** The number behind a Service's target port; undefined when the pod has no port of that name. */
+export function findPort(pod: Pod, { targetPort = 0, protocol }: ServicePort): number | undefined {
+  if (typeof targetPort === 'number') return intValue(targetPort satisfies IntOrString);
+  const id = portId(targetPort, protocol);
+  return numbersOf(pod, new Set([id])).get(id);
+}
+
+/** A port of a Service, and its number in a pod. */
+export interface ServedPort {
+  port: ServicePort;
+  number: number;
+}
+
+/**
+ * Gives what finds the ports of a Service that a pod serves. Pods that give the same numbers to the names of its target ports have one and the same list,
+ * so that nothing has to be done for each port of each pod.
+ */
+export function servedPorts({ spec }: Service): (pod: Pod) => readonly ServedPort[] {
+  const ports = spec?.ports ?? [];
+  const named = ports.flatMap(({ targetPort, protocol }) =>
+    typeof targetPort === 'string' ? [portId(targetPort, protocol)] : [],
+  );
+  const wanted = new Set(named);
+  const lists = new Map<string, readonly ServedPort[]>();
+  const listOf = (numbers: ReadonlyMap<string, number>): readonly ServedPort[] =>
+    ports.flatMap((port) => {
+      const { targetPort = 0, protocol } = port;
+      const number = typeof targetPort === 'number' ? intValue(targetPort) : numbers.get(portId(targetPort, protocol));
+      return number === undefined ? [] : [{ port, number }];
+    });
+  return (pod) => {
+    const numbers = numbersOf(pod, wanted);
+    const key = JSON.stringify([...numbers]);
+    const list = lists.get(key) ?? listOf(numbers);
+    lists.set(key, list);
+    return list;
+  };
 }
 
 /** Whether a change of a pod can change what a Service says about it. */

@@ -3,11 +3,12 @@ import type { EndpointAddress, EndpointPort, EndpointSubset, Pod, Service } from
 import {
   addressFamily,
   type AddressFamily,
-  findPort,
   hostnameUnder,
   isHeadlessService,
   isPodAddressable,
   podAddresses,
+  type ServedPort,
+  servedPorts,
 } from '#component-helpers/endpoints';
 import { sortedJson } from '#apimachinery/codec';
 import { isPodReady } from '#component-helpers/workload';
@@ -40,45 +41,57 @@ function entryOf(service: Service, pod: Pod): Entry | undefined {
   return { address, ready: everyone || isPodReady(pod) };
 }
 
-/** Ports of the Service as the pod serves them; one empty place for a headless Service without ports. */
-function portsOf(service: Service, pod: Pod): (EndpointPort | undefined)[] {
-  const ports = service.spec?.ports ?? [];
-  if (ports.length === 0) return isHeadlessService(service) ? [undefined] : [];
-  return ports.flatMap((port) => {
-    const number = findPort(pod, port);
-    const { name, protocol = 'TCP', appProtocol } = port;
-    if (number === undefined) return [];
-    return [{ ...(name && { name }), port: number, protocol, ...(appProtocol !== undefined && { appProtocol }) }];
-  });
+/** Ports as they stand in the object; one empty place for a headless Service without ports. */
+function portsOf(service: Service, served: readonly ServedPort[]): (EndpointPort | undefined)[] {
+  if ((service.spec?.ports ?? []).length === 0) return isHeadlessService(service) ? [undefined] : [];
+  return served.map(({ port: { name, protocol = 'TCP', appProtocol }, number }) => ({
+    ...(name && { name }),
+    port: number,
+    protocol,
+    ...(appProtocol !== undefined && { appProtocol }),
+  }));
 }
 
 const addressId = ({ ip, targetRef }: EndpointAddress): string => `${ip} ${targetRef?.uid ?? ''}`;
 const byAddress = (a: Entry, b: Entry): number => (addressId(a.address) < addressId(b.address) ? -1 : 1);
 
+/** Addresses of pods that serve the same ports, by what tells them apart. */
+type Alike = Map<string, Entry>;
+
+/** Pods that serve the same ports are looked at together: there may be thousands of both. */
 export function subsetsOf(service: Service, pods: readonly Pod[]): EndpointSubset[] {
-  const byPort = new Map<string, { port: EndpointPort | undefined; entries: Map<string, Entry> }>();
+  const served = servedPorts(service);
+  const alike = new Map<readonly ServedPort[], Alike>();
   for (const pod of pods) {
     const entry = entryOf(service, pod);
     if (!entry) continue;
-    for (const port of portsOf(service, pod)) {
+    const list = served(pod);
+    const group = alike.get(list) ?? new Map<string, Entry>();
+    alike.set(list, group.set(addressId(entry.address), entry));
+  }
+  const byPort = new Map<string, { port: EndpointPort | undefined; of: Map<number, Alike> }>();
+  [...alike].forEach(([list, entries], at) => {
+    for (const port of portsOf(service, list)) {
       const key = sortedJson(port ?? {});
-      const group = byPort.get(key) ?? { port, entries: new Map<string, Entry>() };
-      group.entries.set(addressId(entry.address), entry);
+      const group = byPort.get(key) ?? { port, of: new Map<number, Alike>() };
+      group.of.set(at, entries);
       byPort.set(key, group);
     }
-  }
-  const merged = new Map<string, { ports: EndpointPort[]; entries: Entry[] }>();
-  for (const { port, entries } of byPort.values()) {
-    const sorted = [...entries.values()].sort(byAddress);
-    const key = sorted.map(({ address, ready }) => `${addressId(address)} ${ready}`).join();
-    const group = merged.get(key) ?? { ports: [], entries: sorted };
+  });
+  const merged = new Map<string, { ports: EndpointPort[]; of: Iterable<Alike> }>();
+  for (const { port, of } of byPort.values()) {
+    const key = [...of.keys()].join();
+    const group = merged.get(key) ?? { ports: [], of: of.values() };
     if (port) group.ports.push(port);
     merged.set(key, group);
   }
-  return [...merged.values()].map(subset);
+  return [...merged.values()].map(({ ports, of }) => {
+    const entries = new Map([...of].flatMap((one) => [...one]));
+    return subset({ ports, entries: [...entries.values()].sort(byAddress) });
+  });
 }
 
-function subset({ ports, entries }: { ports: EndpointPort[]; entries: Entry[] }): EndpointSubset {
+function subset({ ports, entries }: { ports: EndpointPort[]; entries: readonly Entry[] }): EndpointSubset {
   const pick = (wanted: boolean): EndpointAddress[] =>
     entries.filter(({ ready }) => ready === wanted).map(({ address }) => address);
   const [addresses, notReadyAddresses] = [pick(true), pick(false)];

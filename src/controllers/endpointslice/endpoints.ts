@@ -1,7 +1,7 @@
 // What a pod looks like as an endpoint of a Service (k8s.io/endpointslice utils; KEP-4444 traffic distribution).
 import type { Node, Pod, Service } from '#api/core/v1';
 import type { Endpoint, EndpointHints, EndpointPort } from '#api/discovery/v1';
-import { type AddressFamily, findPort, hostnameUnder, isHeadlessService, podAddresses } from '#component-helpers/endpoints';
+import { type AddressFamily, hostnameUnder, podAddresses, type ServedPort } from '#component-helpers/endpoints';
 import { isPodReady } from '#component-helpers/workload';
 
 const zoneLabel = 'topology.kubernetes.io/zone';
@@ -43,12 +43,10 @@ function hintsOf(service: Service, { zone, nodeName }: Endpoint): EndpointHints 
 }
 
 /** The Service's ports as this pod serves them; ports it does not have are left out. */
-export function portsOf(service: Service, pod: Pod): EndpointPort[] {
-  const ports = service.spec?.ports ?? [];
-  if (ports.length === 0 && isHeadlessService(service)) return [];
-  return ports.flatMap((port) => {
-    const number = findPort(pod, port);
-    const { name = '', protocol = 'TCP', appProtocol } = port;
-    return number === undefined ? [] : [{ name, port: number, protocol, ...(appProtocol !== undefined && { appProtocol }) }];
-  });
-}
+export const portsOf = (served: readonly ServedPort[]): EndpointPort[] =>
+  served.map(({ port: { name = '', protocol = 'TCP', appProtocol }, number }) => ({
+    name,
+    port: number,
+    protocol,
+    ...(appProtocol !== undefined && { appProtocol }),
+  }));

@@ -13,6 +13,8 @@ import {
   type PortGroup,
   portsKey,
   selectsPods,
+  type ServedPort,
+  servedPorts,
   serviceNameLabel,
   type SlicePlan,
   triggerTime,
@@ -81,6 +83,13 @@ export function reconcile(view: EndpointSliceView): Plan {
 const hasNode = (pod: Pod, nodes: ReadonlyMap<string, Node>, service: Service): boolean =>
   nodes.has(pod.spec?.nodeName ?? '') || service.spec?.publishNotReadyAddresses === true;
 
+function groupOf(groups: Map<string, PortGroup>, ports: EndpointPort[]): PortGroup {
+  const key = portsKey(ports);
+  const group = groups.get(key) ?? { ports, endpoints: [] };
+  groups.set(key, group);
+  return group;
+}
+
 function planFamily(
   service: Service,
   family: AddressFamily,
@@ -88,15 +97,16 @@ function planFamily(
   slices: readonly EndpointSlice[],
 ): SlicePlan & { hints: Effect | undefined } {
   const groups = new Map<string, PortGroup>();
+  const served = servedPorts(service);
+  const known = new Map<readonly ServedPort[], PortGroup>();
   for (const pod of pods) {
     if (!isPodAddressable(pod, true) || !hasNode(pod, nodes, service)) continue;
     const endpoint = endpointOf(pod, nodes.get(pod.spec?.nodeName ?? ''), service, family);
     if (endpoint.addresses.length === 0) continue;
-    const ports = portsOf(service, pod);
-    const key = portsKey(ports);
-    const group = groups.get(key) ?? { ports, endpoints: [] };
+    const list = served(pod);
+    const group = known.get(list) ?? groupOf(groups, portsOf(list));
     group.endpoints.push(endpoint);
-    groups.set(key, group);
+    known.set(list, group);
   }
   const ofType = slices.filter(({ addressType }) => addressType === addressTypes[family]);
   const own = ofType.filter((slice) => isOwnedBy(slice, service));
