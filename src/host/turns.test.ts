@@ -185,6 +185,20 @@ describe('turns', () => {
     });
   });
 
+  it('charges whose work it is, what is sent for it at the end of the tick included', async () => {
+    const clock = manual();
+    const used: [string, number][] = [];
+    const onUsed = (flow: string, ms: number): void => void used.push([flow, ms]);
+    const enter = createTurnstile({ clock, shareMs: 10, turns: createTurns(clock, 10), overtaking: true, onUsed });
+    await enter('watcher');
+    clock.pass(1);
+    process.nextTick(() => clock.pass(5));
+    await nextTurn();
+    clock.pass(100);
+    await nextTurn();
+    expect(used).toEqual([['watcher', 6]]);
+  });
+
   it('are slow while one is spent, and in the next one', async () => {
     const clock = manual();
     const turns = createTurns(clock, 10);

@@ -131,7 +131,8 @@ class Account {
   begin(flow: string): void {
     // It goes on: what it uses is charged when it ends or somebody else begins.
     if (flow === this.#running) return;
-    if (this.#running === undefined) process.nextTick(this.close);
+    // What it writes meanwhile is encrypted and sent in a tick that comes before the second one.
+    if (this.#running === undefined) process.nextTick(() => process.nextTick(this.close));
     else this.#charge();
     this.#running = flow;
     this.#sinceMs = this.#clock.monotonic();

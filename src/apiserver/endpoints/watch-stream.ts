@@ -26,7 +26,7 @@ export interface WatchStreamOptions {
   /** Newest revision that has been delivered to every cache. */
   revision(): number;
   clock: Clock;
-  /** Waited for before events are sent, because one change may go to thousands of watchers. */
+  /** Waited for before anything is sent, because one change may go to thousands of watchers. */
   rest(): Promise<void> | undefined;
   /** Called with the bytes of each event. */
   onEvent(bytes: number): void;
@@ -104,13 +104,15 @@ export class WatchStream {
   }
 
   async #sendBeginning(): Promise<void> {
-    const { response } = this.#options;
+    const { response, rest } = this.#options;
     let pieces: Buffer[] = [];
     let bytes = 0;
     for (const frame of this.#beginning()) {
       pieces.push(frame);
       bytes += frame.length;
       if (bytes < listChunkBytes) continue;
+      const pause = rest();
+      if (pause) await pause;
       if (this.#over || response.destroyed) return;
       if (!response.write(Buffer.concat(pieces, bytes))) await response.drain();
       pieces = [];
@@ -166,11 +168,16 @@ export class WatchStream {
     if (taken || last) return;
     if (response.destroyed) return this.stop();
     this.#stalled = true;
-    void response.drain().then(() => {
-      this.#stalled = false;
-      if (response.destroyed) this.stop();
-      else this.#flush();
-    });
+    void this.#flushDrained();
+  }
+
+  async #flushDrained(): Promise<void> {
+    const { response, rest } = this.#options;
+    await response.drain();
+    this.#stalled = false;
+    if (response.destroyed) return this.stop();
+    await rest();
+    this.#flush();
   }
 
   /** Small events go out together. A large one is sent as it is: all who watch share its bytes, and a copy for each would be megabytes. */
