@@ -25,7 +25,8 @@ export interface Pacing {
   isDelayed(flow: string): boolean;
   /** Waits until the request may begin; undefined when it may at once. Throws or rejects with 429 when too many wait, or this one for too long; rejects when the request is over before. Each that entered leaves. */
   enter(flow: string, request: Pick<Request, 'cancellation'>): Promise<void> | undefined;
-  leave(flow: string): void;
+  /** The request is over. `sentBytes`: what it is answered with, which is encrypted and sent when the client takes it. */
+  leave(flow: string, sentBytes: number): void;
 }
 
 /** The other API servers behind this one. */

@@ -10,6 +10,7 @@ import {
   paceShareMin,
   paceWaitersMax,
   paceWaitMaxMs,
+  sentBytesPerMs,
 } from './core/limits.ts';
 import { Pace } from './core/pace.ts';
 import { Paces } from './paces.ts';
@@ -151,6 +152,20 @@ describe('requests of a flow', () => {
     }
     use('heavy', 1_000);
     expect(paces.enter('heavy', request())).toBeUndefined();
+  });
+
+  it('wait for what those before were answered with, which is sent later', async () => {
+    const bytes = (paceAllowanceMs + 1_000 * paceShareMin) * sentBytesPerMs;
+    paces.charge('others', 1);
+    await enter('reader', 'first');
+    paces.leave('reader', bytes);
+    const second = enter('reader', 'second');
+    await pass(900);
+    expect(entered).toEqual(['first']);
+    paces.charge('others', 1);
+    await pass(200);
+    expect(entered).toEqual(['first', 'second']);
+    await second;
   });
 
   it('do not wait when nobody else is served', () => {

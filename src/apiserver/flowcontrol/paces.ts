@@ -3,7 +3,7 @@ import { tooManyRequests } from '#apimachinery/errors';
 import type { Clock } from '#utils';
 import type { Request } from '../request/request.ts';
 import { retryAfterSeconds, tooManyText } from '../limits.ts';
-import { paceLookMs, paceWaitersMax, paceWaitMaxMs } from './core/limits.ts';
+import { paceLookMs, paceWaitersMax, paceWaitMaxMs, sentBytesPerMs } from './core/limits.ts';
 import { Pace } from './core/pace.ts';
 
 interface Waiter {
@@ -67,8 +67,9 @@ export class Paces {
     return this.#wait(flow, request);
   }
 
-  /** A request that has entered is over. */
-  leave(flow: string): void {
+  /** A request that has entered is over, and answered with so many bytes. */
+  leave(flow: string, sentBytes: number): void {
+    this.charge(flow, sentBytes / sentBytesPerMs);
     this.#pace.ended(flow);
   }
 

@@ -7,7 +7,14 @@ import type { Request } from '../../request/request.ts';
 import { pace } from './pace.ts';
 
 const asked = (user: { name: string; groups?: string[] }, more: object = {}): Request =>
-  ({ via: 'wire', verb: 'create', target: undefined, notes: { awayMs: 0 }, user: { groups: [], ...user }, ...more }) as never;
+  ({
+    via: 'wire',
+    verb: 'create',
+    target: undefined,
+    notes: { awayMs: 0, sentBytes: 5 },
+    user: { groups: [], ...user },
+    ...more,
+  }) as never;
 
 const facts = { stats: () => undefined, watchers: () => 0 };
 const mandatory = { schemas: defaultFlowSchemas(), levels: defaultPriorityLevels() };
@@ -18,7 +25,7 @@ async function flowsOf(request: Request, isDelayed = false): Promise<string[]> {
   const paces = {
     isDelayed: () => isDelayed,
     enter: (flow: string) => void flows.push(`+${flow}`),
-    leave: (flow: string) => void flows.push(`-${flow}`),
+    leave: (flow: string, sentBytes: number) => void flows.push(`-${flow} ${sentBytes}`),
   };
   const seats = new FairSeats({
     ...{ clock: systemClock(), metrics: createMetrics(), total: 600, waitMs: 1_000 },
@@ -37,7 +44,7 @@ it.each([
   ['a user', asked({ name: 'alice' }), 'alice'],
   ['an account of a namespace', asked({ name: 'system:serviceaccount:shop:one' }), 'namespace shop'],
   ['a watch', asked({ name: 'alice' }, { verb: 'watch', ...target('') }), 'alice'],
-])('%s is paced', async (_what, request, flow) => expect(await flowsOf(request)).toEqual([`+${flow}`, `-${flow}`, 'served']));
+])('%s is paced', async (_what, request, flow) => expect(await flowsOf(request)).toEqual([`+${flow}`, `-${flow} 5`, 'served']));
 
 it.each([
   ['an administrator', asked({ name: 'root', groups: ['system:masters'] })],

@@ -25,7 +25,7 @@ export const pace = ({ paces, seats, clock }: { paces: Pacing | undefined; seats
     try {
       return await next(request);
     } finally {
-      paces.leave(flow);
+      paces.leave(flow, request.notes.sentBytes);
     }
   };
   return (request, next) => (isPaced(request) ? paced(request, next) : next(request));

@@ -40,6 +40,8 @@ export const paceGrowthPerSecond = 3;
 export const paceAllowanceMs = 200;
 export const paceDebtMaxMs = 1_000;
 export const paceRecentMs = 1_000;
+/** What is charged for an answer that was made before, like a document of megabytes: so many bytes are encrypted and handed to the kernel in a millisecond. */
+export const sentBytesPerMs = 1_000_000;
 /** Flows with an account. */
 export const paceFlowsMax = 10_000;
 /** Requests of one flow that wait for its pace, and how long each does; those beyond are answered 429. */
