@@ -1,7 +1,8 @@
 // One run of upstream's suite: ginkgo with a line of progress now and then. All that it says goes to a file.
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seconds } from './process.mjs';
 
@@ -32,13 +33,16 @@ export async function runSuite({ bin, kubeconfig, results, procs, nodes, select,
     `--report-dir=${join(results, 'e2e')}`,
     ...(testDriver ? [`--storage.testdriver=${testDriver}`] : []),
   ];
-  const child = spawn(join(bin, 'ginkgo'), args, { cwd: results, stdio: ['ignore', 'pipe', 'pipe'] });
+  // Specs leave folders behind, kubectl its cache in the home, whose preferences would count for it.
+  const scratch = await mkdtemp(join(tmpdir(), 'sagong-specs-'));
+  const env = { ...process.env, HOME: scratch, TMPDIR: scratch };
+  const child = spawn(join(bin, 'ginkgo'), args, { cwd: results, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const stop = () => child.kill('SIGINT');
   // Each of them reaches ginkgo, which cleans up after the first and ends at once with the third; then the cluster goes.
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop);
   const progress = followProgress();
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (log.write(text), progress.read(text)));
-  await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
+  await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve)).finally(() => rm(scratch, { recursive: true, force: true }));
   for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, stop);
   progress.stop();
   log.end();
