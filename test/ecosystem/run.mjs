@@ -20,31 +20,35 @@ const here = dirname(fileURLToPath(import.meta.url));
 const has = (program) => spawnSync('which', [program]).status === 0;
 
 /** Why a tool cannot run on this machine, if so. */
-function lacks({ needs, cluster }) {
+function lacks({ needs, cluster, runs }) {
   const missing = needs.filter((program) => !has(program));
   if (missing.length > 0) return `needs ${missing.join(', ')}`;
-  if (['containers', 'machines'].includes(cluster) && process.getuid() !== 0) return 'needs root, for nodes with real containers';
+  const real = [cluster, ...runs.map((run) => run.cluster)].some((kind) => ['containers', 'machines'].includes(kind));
+  if (real && process.getuid() !== 0) return 'needs root, for nodes with real containers';
   return undefined;
 }
 
 const failure = (error) => ({ result: 'fails', differs: String(error.message ?? error).split('\n').slice(0, 3).join(' ').slice(0, 400), log: error.message });
 
-/** The rows of a tool: those that `chosen` names anew, the others as they were; none when it was interrupted. */
-async function runTool(tool, context, before, chosen) {
+/** The rows of a tool: those that `chosen` names anew, the others as they were; none when it was interrupted. `keep` is told all rows after each that has run. */
+async function runTool(tool, context, before, chosen, keep) {
+  const knownOf = ({ what, version }) => before.find((one) => one.what === what && one.version === version);
   const runs = [];
-  for (const { what, version, run } of tool.runs) {
-    const known = before.find((one) => one.what === what && one.version === version);
+  for (const [index, { what, version, run, cluster: kind = tool.cluster }] of tool.runs.entries()) {
+    const known = knownOf({ what, version });
     if (!chosen(`${what} ${version}`)) {
       if (known) runs.push(known);
       continue;
     }
+    const cluster = await context.clusterOf(kind);
     const started = Date.now();
     markStarted(context.work);
-    const { log, ...kept } = await run({ ...context, known, rows: runs }).catch(failure);
+    const { log, ...kept } = await run({ ...context, ...cluster, known, rows: runs }).catch(failure);
     // What an interruption broke off did not fail.
     if (context.interrupted()) return undefined;
     const seconds = Math.round((Date.now() - started) / 1000);
     runs.push({ what, version, ...kept, day: new Date().toISOString().slice(0, 10) });
+    keep([...runs, ...tool.runs.slice(index + 1).map(knownOf).filter(Boolean)]);
     console.log(`${kept.result.padEnd(8)} ${tool.name}: ${what} ${version} (${seconds} s)${kept.differs ? `: ${kept.differs}` : ''}${log ? `\n${log}` : ''}`);
     await context.stopAll();
     await endLeft();
@@ -88,6 +92,7 @@ async function main() {
     goModule: (module) => goModule(work, module),
     goCopy: (module) => goCopy(work, cache, module),
     goProgram: (program) => goProgram(work, cache, program),
+    clusterOf: (kind = 'simulated') => (kind === 'none' ? {} : made.get(kind)),
   };
   try {
     for (const folder of folders.filter((name) => wanted.length === 0 || wanted.includes(name))) {
@@ -97,12 +102,11 @@ async function main() {
         console.log(`skipped  ${tool.name}: ${reason}`);
         continue;
       }
-      const cluster = tool.cluster === 'none' ? {} : await made.get(tool.cluster ?? 'simulated');
       const chosen = (text) => values.what === undefined || text.includes(values.what);
-      const runs = await runTool(tool, { ...tools, ...cluster }, stored(here, folder)?.runs ?? [], chosen);
+      const keep = (runs) => (store(here, folder, { name: tool.name, runs }), writePage());
+      const runs = await runTool(tool, tools, stored(here, folder)?.runs ?? [], chosen, keep);
       if (!runs) return;
-      store(here, folder, { name: tool.name, runs });
-      writePage();
+      keep(runs);
       if (runs.some(({ result }) => result === 'fails')) process.exitCode = 1;
     }
   } finally {

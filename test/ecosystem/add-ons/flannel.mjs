@@ -27,6 +27,7 @@ const tools = ['iptables', 'iptables-save', 'iptables-restore', 'ip6tables', 'ip
 export const flannel = {
   what: 'network: kube-flannel.yml (vxlan) on --cni none: nodes become Ready, pods of two nodes reach each other, by address and by name',
   version,
+  cluster: 'machines',
   async run(context) {
     const { goModule, must, kubectl, apply, eventually, sagong, place } = context;
     const nodes = await nodesOf(kubectl);
