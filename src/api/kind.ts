@@ -137,6 +137,8 @@ export interface KindDefinition<T extends KubeObject = KubeObject> extends Write
   validatesMetadata?: false;
   /** Bumps `metadata.generation` when this part changed; default: everything but metadata and status, if the kind has a `spec`. */
   generation?: false | ((object: T) => unknown);
+  /** Generations count changes only: a new object keeps the one that it was sent with. */
+  newWithoutGeneration?: true;
   /** The `status` door; absent: the registry's default (spec is kept from the old object, status is taken from the new one). */
   status?: WriteStrategy<T>;
   /** Further doors that write the same object, e.g. pods/ephemeralcontainers, pods/resize, certificatesigningrequests/approval. */

@@ -363,3 +363,20 @@ it('an option of deletions that is off by default has no rivals', async () => {
   const options = { ignoreStoreReadErrorWithClusterBreakingPotential: true, gracePeriodSeconds: 1 };
   expect((await ask('DELETE', `${core}/configmaps/none`, {}, options)).status).toBe(404);
 });
+
+it('a new CSIDriver has no generation, whatever version it states, and its first change is the first', async () => {
+  const drivers = '/apis/storage.k8s.io/v1/csidrivers';
+  const made = await ask(
+    'POST',
+    drivers,
+    {},
+    { metadata: { name: 'example.com', resourceVersion: '0' }, spec: { attachRequired: false } },
+  );
+  expect([made.status, made.body.metadata]).toEqual([
+    201,
+    expect.not.objectContaining({ generation: expect.anything() as unknown }),
+  ]);
+  const patch = { 'content-type': 'application/merge-patch+json' };
+  const changed = await ask('PATCH', `${drivers}/example.com`, patch, { spec: { requiresRepublish: true } });
+  expect(changed.body.metadata).toMatchObject({ generation: 1 });
+});

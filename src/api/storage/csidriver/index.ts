@@ -67,8 +67,7 @@ export const csiDriver = defineKind<CSIDriver>({
   kind: 'CSIDriver',
   metadataRules: 'change',
   deletion: { returnsObject: true },
-  // Counts changes only: a new driver, which has no resource version yet, has no generation.
-  generation: ({ metadata, spec }) => (metadata.resourceVersion ? spec : undefined),
+  newWithoutGeneration: true,
   defaults: driverDefaults,
   prepareForCreate: (draft) => dropDisabled(draft),
   prepareForUpdate: dropDisabled,

@@ -96,6 +96,7 @@ function generationPart(resource: ServedResource, object: KubeObject): unknown {
 
 export function setGenerationOnCreate(resource: ServedResource, object: KubeObject): void {
   // Kinds without generations keep what the client wrote. Custom resources all have one.
+  if (resource.definition.newWithoutGeneration) return;
   if (resource.custom || generationPart(resource, object) !== undefined) object.metadata.generation = 1;
 }
 
