@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { loadCloudProvider } from 'sagong/cloud-provider';
 import { hastyClock, silentLogger } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -16,7 +15,7 @@ describe('cloud.conf', () => {
     const dir = await mkdtemp(join(tmpdir(), 'azure-'));
     onTestFinished(() => rm(dir, { recursive: true }));
     const configFile = join(dir, 'cloud.conf');
-    const provider = fileURLToPath(new URL('../index.ts', import.meta.url));
+    const provider = 'azure';
     const load = async (config: unknown) => {
       await writeFile(configFile, JSON.stringify(config));
       return loadCloudProvider({ provider, configFile, builtIn: {} }, { clock: hastyClock(), logger: silentLogger });

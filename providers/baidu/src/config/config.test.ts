@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ConfigError, loadCloudProvider, validateConfig } from 'sagong/cloud-provider';
 import { hastyClock, silentLogger } from 'sagong/cloud-provider/test-server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -121,7 +120,7 @@ it('the provider is loaded by its name', async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   const dir = await folder();
   await writeFile(join(dir, 'cloud.config'), JSON.stringify({ ClusterId: 'c-1', VpcId: 'vpc-1' }));
-  const provider = fileURLToPath(new URL('../index.ts', import.meta.url));
+  const provider = 'cce';
   const configFile = join(dir, 'cloud.config');
   const options = { provider, configFile, builtIn: {} };
   const { name, cloud } = (await loadCloudProvider(options, { clock: hastyClock(), logger: silentLogger })) ?? {};

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +44,7 @@ describe('gce.conf', () => {
     onTestFinished(() => rm(dir, { recursive: true }));
     const configFile = join(dir, 'gce.conf');
     await writeFile(configFile, '[global]\nproject = x\n');
-    const provider = fileURLToPath(new URL('../index.ts', import.meta.url));
+    const provider = 'gce';
     const loading = loadCloudProvider({ provider, configFile, builtIn: {} }, { clock: hastyClock(), logger: silent });
     await expect(loading).rejects.toThrow(ConfigError);
     await writeFile(

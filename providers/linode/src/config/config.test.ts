@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ConfigError, loadCloudProvider, validateConfig } from 'sagong/cloud-provider';
 import { hastyClock } from 'sagong/cloud-provider/test-server';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -126,7 +125,7 @@ describe('the provider', () => {
   it('is loaded by its name, and checks its configuration', async () => {
     const dir = await folder();
     const configFile = join(dir, 'linode.yaml');
-    const provider = fileURLToPath(new URL('../index.ts', import.meta.url));
+    const provider = 'linode';
     const load = () => loadCloudProvider({ provider, configFile, builtIn: {} }, { clock: hastyClock(), logger: silent });
     await writeFile(configFile, 'regions: [x]\n');
     await expect(load()).rejects.toThrow(ConfigError);
