@@ -1,15 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { builtFiles, builtModules } from './test/support/built-modules.mjs';
 
-// One project is one tier (docs/architecture.md, "Tests"). Sources are resolved through the `sagong-src` condition, so tests need no build.
-const resolve = {
-  conditions: ['sagong-src'],
-  alias: { 'fast-check': fileURLToPath(new URL('./test/support/fast-check.ts', import.meta.url)) },
-};
-const ssr = { resolve: { conditions: ['sagong-src'], externalConditions: ['sagong-src'] } };
+// One project is one tier (docs/architecture.md, "Tests"). Sources are resolved through the `sagong-src` condition, so tests need no build; what was
+// built is loaded where scripts/test.mjs has found that it is of these sources.
+const built = process.env.SAGONG_TEST_BUILT === '1';
+const conditions = ['sagong-src'];
+const alias = { 'fast-check': fileURLToPath(new URL('./test/support/fast-check.ts', import.meta.url)) };
+const shared = built
+  ? { resolve: { alias }, plugins: [builtModules] }
+  : { resolve: { conditions, alias }, ssr: { resolve: { conditions, externalConditions: conditions } } };
+const server = built ? { deps: { external: [builtFiles] } } : {};
 // What is polled for comes when the machine has time for it; vitest's own patience is a second.
 const expect = { poll: { timeout: 20_000 } };
-const tier = (name, include, test = {}) => ({ resolve, ssr, test: { name, include, expect, ...test } });
+const tier = (name, include, test = {}) => ({ ...shared, test: { name, include, expect, server, ...test } });
 const slow = { testTimeout: 120_000, hookTimeout: 120_000 };
 
 export default defineConfig({

@@ -3,10 +3,10 @@
 // need. Every step says what it does and why, and is skipped when done. Uses nothing but Node, because nothing else is there yet.
 //   node scripts/setup.mjs [--for start|control-planes|test]
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hashOf, hashOfInputs, isBuilt, noteBuilt, unchanged } from './built.mjs';
 
 const root = resolve(fileURLToPath(import.meta.url), '..', '..');
 const purposes = ['start', 'control-planes', 'test'];
@@ -68,9 +68,6 @@ function checkNode() {
   process.exit(1);
 }
 
-const hashOf = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex');
-const unchanged = (stamp, hash) => existsSync(stamp) && readFileSync(stamp, 'utf8') === hash;
-
 /** A cluster needs no vendor's SDK: those come with the tests. */
 const withVendors = purpose === 'test';
 
@@ -84,33 +81,11 @@ function installDependencies() {
   writeFileSync(stamp, withVendors ? hash : `${hash} without vendors`);
 }
 
-function* files(dir) {
-  for (const entry of readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const path = join(dir, entry.name);
-    if (entry.isDirectory()) yield* files(path);
-    else yield path;
-  }
-}
-
 function build() {
-  const stamp = join(root, 'dist', '.sagong-build');
-  const inputs = [
-    ...files(join(root, 'src')),
-    ...readdirSync(join(root, 'providers'))
-      .map((name) => join(root, 'providers', name))
-      .filter((folder) => existsSync(join(folder, 'src')))
-      .flatMap((folder) => [...files(join(folder, 'src')), join(folder, 'package.json')]),
-    ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'].map((f) =>
-      join(root, f),
-    ),
-  ];
-  const hash = hashOf(
-    readFileSync(join(root, 'node_modules', '.sagong-lock')),
-    ...inputs.map((path) => `${path.slice(root.length)}:${statSync(path).size}:${hashOf(readFileSync(path))}\n`),
-  );
-  if (unchanged(stamp, hash)) return;
+  if (isBuilt()) return;
+  const hash = hashOfInputs();
   step('building', process.execPath, ['scripts/build.mjs']);
-  writeFileSync(stamp, hash);
+  noteBuilt(hash);
 }
 
 function isDebian() {

@@ -8,6 +8,7 @@ import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isBuilt } from './built.mjs';
 
 const root = resolve(fileURLToPath(import.meta.url), '..', '..');
 const has = (program) =>
@@ -43,6 +44,10 @@ const chosen = process.argv.slice(2).length > 0 ? process.argv.slice(2) : tiers;
 /** So many of the files that took longest are named at the end, because they decide how long everybody waits. */
 const slowestMax = 12;
 
+/** Where dist/ is of these sources, tests load it (test/support/built-modules.mjs): compiling every module for every tier takes most of a run's CPU. */
+const built = isBuilt();
+if (!built) console.log('dist/ is not of these sources, so each tier compiles them: npm run setup builds');
+
 const totals = { passed: 0, failed: 0, skipped: 0 };
 /** How long each file took, with its tier. */
 const durations = [];
@@ -69,7 +74,7 @@ async function vitest(tier, { files = [], beside = false, alone = beside }) {
   const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ['ignore', beside ? 'pipe' : 'inherit', beside ? 'pipe' : 'inherit'],
-    env: { ...process.env, SAGONG_TEST_REPORT: report },
+    env: { ...process.env, SAGONG_TEST_REPORT: report, SAGONG_TEST_BUILT: built ? '1' : '0' },
   });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (said += chunk));
