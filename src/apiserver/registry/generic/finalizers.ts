@@ -37,6 +37,7 @@ export function deletionFinalizers(resource: ServedResource, object: KubeObject,
   const after = before.filter((finalizer) => finalizer !== orphan && finalizer !== foreground);
   if (shouldOrphan(resource, object, options)) after.push(orphan);
   if (shouldWaitForDependents(resource, object, options)) after.push(foreground);
-  const same = before.length === after.length && after.every((finalizer) => before.includes(finalizer));
+  const known = new Set(before);
+  const same = before.length === after.length && after.every((finalizer) => known.has(finalizer));
   return same ? undefined : after;
 }
