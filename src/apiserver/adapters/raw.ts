@@ -46,6 +46,7 @@ function memoryRequest(method: string, path: string, body: unknown, signal: Abor
     readBody: () => Promise.resolve(bytes),
     signal: signal ?? new AbortController().signal,
     onClose() {},
+    servedFor() {},
   };
 }
 

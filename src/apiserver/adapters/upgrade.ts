@@ -21,6 +21,8 @@ const requestOf = (upgrade: WireUpgrade): WireRequest => ({
   readBody: () => Promise.resolve(Buffer.alloc(0)),
   signal: upgrade.signal,
   onClose: (callback) => upgrade.signal.addEventListener('abort', callback, { once: true }),
+  // Nothing else comes over it.
+  servedFor() {},
 });
 
 /** An upgrade as the exchange that the chain serves. `response`: what it is answered where the protocol is not switched. */

@@ -28,6 +28,7 @@ const request: WireRequest = {
   readBody: () => Promise.resolve(Buffer.from(json)),
   signal: new AbortController().signal,
   onClose() {},
+  servedFor() {},
 };
 
 it('reads a request into data that another thread can authenticate and whose body it can decode', async () => {

@@ -95,6 +95,9 @@ class WireIncoming implements Incoming {
     const peer = this.#wire.peerCertificate;
     return peer && [peer.certificate.raw];
   }
+  servedFor(flow: string): void {
+    this.#wire.servedFor(flow);
+  }
   get body(): Body {
     return (this.#body ??= wireBody(this.#wire, this.#context.restOf(this), (bytes) => (this.notes.receivedBytes += bytes)));
   }

@@ -84,4 +84,6 @@ export interface Incoming extends Request {
   readonly reply: Reply;
   /** The bytes themselves, for endpoints that hand a connection on; absent in memory. */
   readonly connection?: RawExchange | undefined;
+  /** Says whose it is to the connection it came over, whose later requests take turns with all of that flow; absent in memory. */
+  servedFor?(flow: string): void;
 }

@@ -7,6 +7,7 @@ import { collectBody } from './body.ts';
 import { endAndClose } from './linger.ts';
 import { endWith } from './outflow.ts';
 import { type PeerCertificate, peerCertificateOf } from './peer.ts';
+import { rememberSender } from './senders.ts';
 import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireRequestHead, type WireResponse } from './types.ts';
 
 /** The parts that need only the parsed head and the socket. */
@@ -59,6 +60,10 @@ export class Http1Request extends Http1Head implements WireRequest {
 
   get body(): Readable {
     return this.message;
+  }
+
+  servedFor(sender: string): void {
+    rememberSender(this.message.socket, sender);
   }
 
   readBody(bytesMax = limits.bodyBytesMax): Promise<Buffer> {

@@ -12,6 +12,7 @@ import { limits } from '../limits.ts';
 import { collectBody } from './body.ts';
 import { endWith } from './outflow.ts';
 import { type PeerCertificate, peerCertificateOf } from './peer.ts';
+import { rememberSender } from './senders.ts';
 import { ClientGoneError, type ResponseHeaders, type WireRequest, type WireResponse } from './types.ts';
 import { endWholeOnly } from './whole-end.ts';
 
@@ -49,6 +50,10 @@ export class Http2Request implements WireRequest {
     this.headers = headers as IncomingHttpHeaders;
     this.rawHeaders = rawHeaders;
     if (!stream.endAfterHeaders) endWholeOnly(stream, () => new ClientGoneError());
+  }
+
+  servedFor(sender: string): void {
+    rememberSender(this.#stream.session, sender);
   }
 
   get #socket(): TLSSocket | undefined {

@@ -41,6 +41,8 @@ export interface WireRequest extends WireRequestHead {
   readonly signal: AbortSignal;
   /** Calls back when the exchange is over, because the answer has gone out or the connection is gone; cheaper than `signal`. */
   onClose(callback: () => void): void;
+  /** Says whose request it was. What comes over the same connection later takes turns with all other requests of that sender, and not for itself. */
+  servedFor(sender: string): void;
 }
 
 export interface WireResponse {

@@ -23,6 +23,7 @@ import { endAndClose } from '../http/linger.ts';
 import { Http2Request, Http2Response } from '../http/http2.ts';
 import { BodyTimeoutError, ClientGoneError, type WireRequest, type WireResponse } from '../http/types.ts';
 import { Http1Upgrade, responseHead } from '../http/upgrade.ts';
+import { senderOf } from '../http/senders.ts';
 import { limits as defaults } from '../limits.ts';
 import { type Connections, trackConnections } from './connections.ts';
 import type { ListenAddress, ListenTarget, ServeOptions, ServerLimits, ServerTls, WireServer } from './options.ts';
@@ -42,8 +43,8 @@ interface Context {
   logger: Logger;
   connections: Connections;
   contexts: ServerContexts | undefined;
-  /** Requests by their connections, and handshakes by the addresses they come from. */
-  requests: Queue<object>;
+  /** Requests by their senders, and handshakes by the addresses they come from. */
+  requests: Queue<object | string>;
   handshakes: Queue<string>;
 }
 
@@ -87,7 +88,7 @@ function attachHttp1(context: Context, server: AnyServer): void {
     inTurn(raw, socket, () => {
       raw.once('close', context.connections.begin(socket));
       const { bodyTimeoutMs, stallTimeoutMs } = context.limits;
-      context.requests.add(socket, {
+      context.requests.add(senderOf(socket), {
         gone: () => socket.destroyed,
         begin: () =>
           handle(context, new Http1Request(message, raw, bodyTimeoutMs), new Http1Response(message, raw, stallTimeoutMs)),
@@ -151,7 +152,7 @@ function createTlsServer(context: Context, contexts: ServerContexts, tls: Server
     // Resets by the client; whoever works on the stream learns of them by its close.
     stream.on('error', () => {});
     connections.addStream(stream);
-    context.requests.add(stream.session as object, {
+    context.requests.add(senderOf(stream.session as object), {
       gone: () => stream.destroyed || stream.closed,
       begin() {
         const { bodyTimeoutMs, stallTimeoutMs } = limits;

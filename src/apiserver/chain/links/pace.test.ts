@@ -54,6 +54,14 @@ it.each([
   ['an exec', asked({ name: 'alice' }, target('exec'))],
 ])('%s is not', async (_what, request) => expect(await flowsOf(request)).toEqual(['served']));
 
+it('tells the connection whose request it was, and nothing of strangers', async () => {
+  const served: string[] = [];
+  const servedFor = (flow: string): void => void served.push(flow);
+  await flowsOf(asked({ name: 'alice' }, { servedFor }));
+  await flowsOf(asked({ name: 'system:anonymous', groups: ['system:unauthenticated'] }, { servedFor }));
+  expect(served).toEqual(['alice']);
+});
+
 it('lets probes pass a flow that waits, as all without a name are one', async () => {
   const nobody = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
   expect(await flowsOf(asked(nobody, { verb: 'get', path: '/readyz' }), true)).toEqual(['served']);
