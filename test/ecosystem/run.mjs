@@ -65,7 +65,8 @@ async function main() {
   if (values.page) return writePage();
   const unknown = wanted.filter((name) => !folders.includes(name));
   if (unknown.length > 0) throw new Error(`no such tool: ${unknown.join(', ')}`);
-  const work = mkdtempSync(join(tmpdir(), 'sagong-ecosystem-'));
+  // Sockets of nodes are in it, whose paths may not be long.
+  const work = mkdtempSync(join(tmpdir(), 'sagong-eco-'));
   const cache = process.env.SAGONG_ECOSYSTEM_CACHE ?? join(tmpdir(), 'sagong-ecosystem-cache');
   mkdirSync(cache, { recursive: true });
   writeFileSync(join(work, 'go.mod'), 'module work\n\ngo 1.24\n');
