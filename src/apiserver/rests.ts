@@ -7,7 +7,7 @@ import type { WriteSettings } from './registry/generic/types.ts';
 
 /**
  * Gives each request its pauses. What came over connections and what this process' own components ask for have each a share of every turn,
- * and steps of the former go on flow by flow: ten thousand writes of one do not come before a single one of another. `charge` hears how many milliseconds each of these flows used.
+ * and steps of the former go on flow by flow, those of the latter namespace by namespace: ten thousand writes of one, or for one, do not come before a single one of another. `charge` hears how many milliseconds each of these flows used.
  */
 export function restsOf(
   clock: Clock,
@@ -19,7 +19,11 @@ export function restsOf(
   return {
     rest: () => inside(),
     restOf(request) {
-      if (request.via === 'memory') return () => inside();
+      if (request.via === 'memory') {
+        // Components work for everybody.
+        const namespace = request.target?.namespace;
+        return () => inside(namespace);
+      }
       // Whose it is is read when it rests: a request is there before it is known who asks.
       let user: typeof request.user | undefined;
       let flow = '';

@@ -28,8 +28,8 @@ import { serveRaw } from './raw.ts';
 export interface MemoryWay {
   context: AnswerContext;
   serve: Next;
-  /** Waits until a call may go on; undefined when it may at once. Calls made in bulk are let in a few per turn of the event loop. */
-  turn(): Promise<void> | undefined;
+  /** Waits until a call may go on; undefined when it may at once. Calls made in bulk are let in a few per turn of the event loop, the namespaces by turns. */
+  turn(namespace: string | undefined): Promise<void> | undefined;
 }
 
 const optionsOf = (given: (ApiCall['options'] & WatchCall['options']) | undefined, watch: boolean): RequestOptions => {
@@ -148,7 +148,7 @@ export function createMemoryTransport(way: MemoryWay, user: UserInfo, userAgent:
   const running = new Set<() => void>();
   const who = { user, userAgent };
   const run = async <T>(asked: Asked, signal: AbortSignal | undefined, take: (reply: MemoryReply) => T): Promise<T> => {
-    const wait = asked.call && way.turn();
+    const wait = asked.call && way.turn(asked.call.namespace);
     if (wait) await wait;
     if (closed) throw new Error('the transport is closed');
     const request = new MemoryIncoming(way.context, who, asked, signal);

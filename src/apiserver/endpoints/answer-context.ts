@@ -11,7 +11,7 @@ export interface AnswerContext {
   schema: SchemaTable;
   feed: StoreFeed;
   /** What the work on this request is paused with: the users of connections wait for each other by turns, and not behind all of a component's work. */
-  restOf(request: Pick<RequestData, 'via' | 'user'>): WriteSettings['rest'];
+  restOf(request: Pick<RequestData, 'via' | 'user' | 'target'>): WriteSettings['rest'];
   /** Running watches, to be ended when the server closes. */
   watches: { add(end: () => void): () => void };
   /** Counts the events of one watch: the function it returns is called with the length of each event in bytes. */
