@@ -44,6 +44,25 @@ async function collect(options: object, count: number): Promise<WatchEvent[]> {
 }
 
 describe('writes', () => {
+  it('remove a pod without grace also when somebody who saw its mark removes it first', async () => {
+    const target = { ...pods, resource: 'pods' };
+    const containers = [{ name: 'c', image: 'c:1' }];
+    await client.call({ ...target, verb: 'create', object: { metadata: { name: 'fast' }, spec: { containers } } });
+    const remove = (): Promise<UnknownObject> =>
+      client.call<UnknownObject>({ ...target, verb: 'delete', name: 'fast', deleteOptions: { gracePeriodSeconds: 0 } });
+    const write = store.txn.bind(store);
+    let faster: UnknownObject | undefined;
+    store.txn = async (request) => {
+      store.txn = write;
+      const marked = await write(request);
+      faster = await remove();
+      return marked;
+    };
+    const uid = (await remove()).metadata.uid;
+    expect(uid).toBeDefined();
+    expect(faster?.metadata.uid).toBe(uid);
+    await expect(remove()).rejects.toThrow('pods "fast" not found');
+  });
   it('take a field only once its last applier has let go of it', async () => {
     const apply = (manager: string, data: Record<string, string>): Promise<UnknownObject> =>
       client.call<UnknownObject>({

@@ -202,7 +202,11 @@ async function take(context: WriteContext, live: StoredObject, step: Step): Prom
   const marked = await storage.update(live, step.object);
   if ((pause = context.settings.rest())) await pause;
   if (marked instanceof WriteConflict) return marked;
-  return step.thenRemove ? removeNow(context, marked) : { stored: marked, deleted: false, alreadyPending: false };
+  if (!step.thenRemove) return { stored: marked, deleted: false, alreadyPending: false };
+  const gone = await removeNow(context, marked);
+  // It went meanwhile, because somebody who saw the mark was faster: this request has what it wanted (kubernetes/kubernetes#19403).
+  const isGone = gone instanceof WriteConflict && !gone.newest;
+  return isGone ? { stored: marked, deleted: true, alreadyPending: false } : gone;
 }
 
 async function removeNow(context: WriteContext, live: StoredObject): Promise<DeleteResult | WriteConflict> {
