@@ -7,7 +7,7 @@ import { createCertificateAuthority, issueCertificate } from '#pki';
 import { type Clock, silentLogger } from '#utils';
 import { CloudApiError, type CloudClient, createCloudClient, listAll } from '../client/index.ts';
 import { memoryLoadBalancers, memoryMachines } from '../memory/index.ts';
-import { type Driver, type Faults, noFaults, type World } from '../model/index.ts';
+import { type Driver, type Faults, noFaults, type Observation, type World } from '../model/index.ts';
 import { type CloudOptions, type RunningCloud, startCloud } from './index.ts';
 
 const clock = systemClock();
@@ -107,6 +107,40 @@ describe('a full disk', () => {
     await cloud.close();
     const again = clientOf(await start(dir));
     expect((await again.listInstances()).items.map(({ name }) => name)).toEqual(['before', 'after']);
+  });
+
+  it('keeps the newest of what was seen of each part of the world, however often that was', async () => {
+    let see: (observation: Observation) => void = () => {};
+    const observed: string[] = [];
+    const cloud = await start(newDir(), {
+      drivers: {
+        machines: ({ observe }) => {
+          see = observe;
+          return { name: 'machines', realise: () => Promise.resolve(), close: () => Promise.resolve() };
+        },
+      },
+    });
+    const client = clientOf(cloud);
+    const { subnet } = await network(client);
+    const { id: instanceId } = await client.runInstance({ name: 'a', subnetId: subnet.id });
+    const probe = await open(join(root, 'probe'), 'a');
+    await probe.close();
+    const disk = vi
+      .spyOn(Object.getPrototypeOf(probe) as FileHandle, 'appendFile')
+      .mockRejectedValue(Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
+    undo.push(() => disk.mockRestore());
+    const info = vi.spyOn(silentLogger, 'info').mockImplementation((message, fields) => {
+      if (message === 'observed') observed.push(String(fields?.['reason']));
+    });
+    undo.push(() => info.mockRestore());
+    for (let at = 0; at < 50; at++) {
+      see({ kind: 'instance-state', instanceId, state: at % 2 === 0 ? 'running' : 'stopped', reason: `seen ${at}` });
+      await clock.sleep(1);
+    }
+    disk.mockRestore();
+    observed.length = 0;
+    await until('stopped', async () => (await client.getInstance({ instanceId })).state === 'stopped');
+    expect(new Set(observed)).toEqual(new Set(['seen 49']));
   });
 });
 

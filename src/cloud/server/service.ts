@@ -38,12 +38,24 @@ function checkFaults(faults: Faults): void {
   if (unknown !== undefined) throw invalid('operations', `there is no operation ${unknown}`);
 }
 
+/** An observation, and which of all it was. */
+interface Seen {
+  observation: Observation;
+  at: number;
+}
+
+/** Names the part of the world that an observation is about. */
+const subjectOf = ({ kind, ...of }: Observation): string =>
+  JSON.stringify([kind, 'loadBalancerId' in of && of.loadBalancerId, 'instanceId' in of && of.instanceId]);
+
 export class CloudService {
   readonly gate = new FaultGate();
   readonly audit = new AuditLog();
   readonly #deps: ServiceDeps;
   readonly #lagging: LaggingWorlds;
-  readonly #unwritten: Observation[] = [];
+  /** By what it is about: the newest of each counts, so a disk that stays full costs no more than the world has parts. */
+  readonly #unwritten = new Map<string, Seen>();
+  #observed = 0;
   #again: Timer | undefined;
 
   constructor(deps: ServiceDeps) {
@@ -84,23 +96,30 @@ export class CloudService {
   }
   /** Folds in what a driver saw. What the disk does not take is not seen again: it is kept until it can be written, in its order. */
   observe(observation: Observation): void {
-    if (this.#unwritten.length > 0) this.#unwritten.push(observation);
-    else this.#fold(observation);
+    const seen = { observation, at: ++this.#observed };
+    if (this.#unwritten.size > 0) this.#keep(seen);
+    else this.#fold(seen);
   }
-  #fold(observation: Observation): void {
+  #fold(seen: Seen): void {
     const { store, settings, clock, logger } = this.#deps;
-    const world = observe(store.accepted, observation, { now: clock.now(), settings });
+    const world = observe(store.accepted, seen.observation, { now: clock.now(), settings });
     if (world === store.accepted) return;
-    logger.info('observed', { ...observation });
+    logger.info('observed', { ...seen.observation });
     store.change(world).catch((error: unknown) => {
       logger.error('the world cannot be written', { error });
       if (!(error instanceof JournalError && error.mends)) return;
-      this.#unwritten.push(observation);
+      this.#keep(seen);
       this.#again ??= clock.setTimer(limits.mendMs, () => {
         this.#again = undefined;
-        for (const one of this.#unwritten.splice(0)) this.#fold(one);
+        const kept = [...this.#unwritten.values()].sort((a, b) => a.at - b.at);
+        this.#unwritten.clear();
+        for (const one of kept) this.#fold(one);
       });
     });
+  }
+  #keep(seen: Seen): void {
+    const key = subjectOf(seen.observation);
+    if ((this.#unwritten.get(key)?.at ?? 0) < seen.at) this.#unwritten.set(key, seen);
   }
   /** Nothing is written any more. */
   close(): void {
