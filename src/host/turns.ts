@@ -131,14 +131,16 @@ class Account {
   begin(flow: string): void {
     // It goes on: what it uses is charged when it ends or somebody else begins.
     if (flow === this.#running) return;
-    // What it writes meanwhile is encrypted and sent in a tick that comes before the second one.
-    if (this.#running === undefined) process.nextTick(() => process.nextTick(this.close));
+    if (this.#running === undefined) process.nextTick(this.#closeSoon);
     else this.#charge();
     this.#running = flow;
     this.#sinceMs = this.#clock.monotonic();
   }
 
-  readonly close = (): void => {
+  /** What is written meanwhile is encrypted and sent in a tick, which comes before that of the close. */
+  readonly #closeSoon = (): void => process.nextTick(this.#close);
+
+  readonly #close = (): void => {
     this.#charge();
     this.#running = undefined;
   };

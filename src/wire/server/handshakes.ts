@@ -13,11 +13,12 @@ export function beginHandshakesInTurn(
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
+    const giveUp = (): void => void socket.destroy();
     const begin = (): void => {
-      socket.setTimeout(0);
+      socket.setTimeout(0, giveUp);
       for (const listener of listeners) Reflect.apply(listener, server, [socket]);
     };
-    socket.setTimeout(limits.handshakeTimeoutMs, () => socket.destroy());
+    socket.setTimeout(limits.handshakeTimeoutMs, giveUp);
     socket.on('error', () => {});
     socket.once('readable', () => queue.add(socket.remoteAddress ?? '', { gone: () => socket.destroyed, begin }));
   });
