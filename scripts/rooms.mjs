@@ -33,7 +33,7 @@ export const rooms = {
   'local-path-provisioner': { imports: [...pure, 'host', 'controller-runtime'] },
   'cloud-provider': { imports: [...pure, 'host'] },
   'cloud-controller-manager': {
-    imports: [...pure, 'component-base', 'pki', 'wire', 'client', 'controller-runtime', 'cloud-provider'],
+    imports: [...pure, 'host', 'component-base', 'pki', 'wire', 'client', 'controller-runtime', 'cloud-provider'],
   },
   cloud: { imports: ['utils', 'host', 'component-base', 'pki', 'wire', 'apimachinery', 'cloud-provider'] },
   cluster: { imports: ['*'] },

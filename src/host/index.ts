@@ -24,6 +24,7 @@ export { type Lock, LockHeldError, lockHolder, takeLock, withLock } from './lock
 export { openLogFile } from './log-file.ts';
 export { optimizeLater } from './optimizer.ts';
 export { bootId, goArchitecture, type OsInfo, osInfo } from './os-info.ts';
+export { atMost } from './at-most.ts';
 export { paced } from './paced.ts';
 export { pauseProgram } from './pause-program.ts';
 export { listenerOf } from './unix-listener.ts';

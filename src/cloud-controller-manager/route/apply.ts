@@ -2,25 +2,10 @@
 import { isConflict } from '#apimachinery/errors';
 import type { Routes } from '#cloud-provider';
 import type { ActionDeps } from '#controller-runtime';
+import { atMost } from '#host';
 import type { Rng } from '#utils';
 import { routeCallsMax, routeConflictDelayMs, routeConflictTries } from '../limits.ts';
 import type { RouteChanges, RouteOutcome, RouteToMake } from './plan.ts';
-
-/** Runs `call` only while fewer than `max` others run. */
-function ceiling(max: number): <T>(call: () => Promise<T>) => Promise<T> {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return async (call) => {
-    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
-    running += 1;
-    try {
-      return await call();
-    } finally {
-      running -= 1;
-      waiting.shift()?.();
-    }
-  };
-}
 
 export interface ApplyDeps extends Pick<ActionDeps, 'clock' | 'logger'> {
   routes: Routes;
@@ -31,7 +16,7 @@ export interface ApplyDeps extends Pick<ActionDeps, 'clock' | 'logger'> {
 
 export async function applyRoutes({ remove, make, removeFirst }: RouteChanges, deps: ApplyDeps): Promise<RouteOutcome[]> {
   const { routes, cluster, clock, rng, logger, signal } = deps;
-  const limited = ceiling(routeCallsMax);
+  const limited = atMost(routeCallsMax);
   const removeOne = (route: (typeof remove)[number]): Promise<void> =>
     limited(() => routes.deleteRoute(cluster, route, signal)).catch((error: unknown) =>
       logger.error('Could not delete route', { route: route.name, cidr: route.destinationCidr, error: String(error) }),

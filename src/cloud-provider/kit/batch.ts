@@ -2,7 +2,7 @@
 // one bad item does not fail the others.
 import type { Clock } from '#utils';
 import { loneItemsMax } from './limits.ts';
-import { atMost } from './rate-limit.ts';
+import { atMost } from '#host';
 
 export interface BatcherOptions<Item, Result> {
   clock: Pick<Clock, 'monotonic' | 'setTimer'>;

@@ -2,6 +2,8 @@
 // under way at a time.
 import type { Clock } from '#utils';
 
+export { atMost } from '#host';
+
 export interface RateLimiter {
   /** Resolves when the next call may go out, in the order they came. Rejects with the signal's reason. */
   wait(signal?: AbortSignal): Promise<void>;
@@ -43,24 +45,6 @@ export function tokenBucket({ clock, perSecond, burst = Math.max(1, Math.floor(p
     pause(delayMs) {
       pausedUntilMs = Math.max(pausedUntilMs, clock.monotonic() + delayMs);
     },
-  };
-}
-
-/** Runs work, no more than `max` at a time, in the order it came. */
-export function atMost(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (work) => {
-    // A place that becomes free is handed on, so nobody overtakes.
-    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running -= 1;
-    }
   };
 }
 

@@ -13,20 +13,3 @@ export async function must(exec: Exec, command: string, args: readonly string[],
 /** Runs a shell script inside a named network namespace. `dir` marks the process as the cloud's. */
 export const inNetns = (exec: Exec, netns: string, script: string, dir: string): Promise<string> =>
   must(exec, 'nsenter', [`--net=/run/netns/${netns}`, 'sh', '-s', dir], script);
-
-/** Lets at most `max` pieces of work run at a time; others wait their turn. */
-export function createGate(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running++;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
-    }
-  };
-}

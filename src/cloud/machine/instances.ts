@@ -1,9 +1,9 @@
 // What becomes of each instance: compares where the world wants it with the power it has, one step at a time for each, all at the same time. Reports
 // what it sees; never waits for the world to take note.
+import { atMost } from '#host';
 import type { Instance, Observation, World } from '../model/index.ts';
 import { instanceCgroup, instanceNetns } from '../model/index.ts';
 import { cgroupsOf, clearCgroups } from './cgroups.ts';
-import { createGate } from './commands.ts';
 import { Computer, type ComputerDeps, within } from './computer.ts';
 import { bootsMax, bootTimeoutMs } from './limits.ts';
 import { networkNamespaces } from './network.ts';
@@ -41,7 +41,7 @@ const hostnameOf = ({ name, privateDnsName, id }: Instance): string =>
 export class Instances {
   readonly #deps: InstancesDeps;
   readonly #entries = new Map<string, Entry>();
-  readonly #gate = createGate(bootsMax);
+  readonly #gate = atMost(bootsMax);
   #world: World | undefined;
   #closed = false;
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { cgroupLayout } from './cgroups.ts';
-import { createGate } from './commands.ts';
 import { type InitOptions, initScript, mountTables, ownEtc } from './init-script.ts';
 import { foldersOf, type MachineRoot, rootPlan } from './root-files.ts';
 import { freePair, uplinkRules } from './uplink.ts';
@@ -137,26 +136,4 @@ it('finds the cgroups of both versions', () => {
   expect(cgroupLayout(hybrid)).toEqual({ version: 1, controllers: ['cpu'], systemd: true });
   expect(cgroupLayout('cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n')).toEqual({ version: 2, controllers: [], systemd: false });
   expect(() => cgroupLayout('proc /proc proc rw 0 0\n')).toThrow('no cgroups are mounted');
-});
-
-it('a gate lets in as many as there is room for, in order, whether they succeed or not', async () => {
-  const gate = createGate(2);
-  const ends: (() => void)[] = [];
-  const begun: number[] = [];
-  const work = (n: number) =>
-    gate(() => {
-      begun.push(n);
-      return new Promise<number>((resolve, reject) => ends.push(() => (n === 0 ? reject(new Error('no')) : resolve(n))));
-    }).catch(() => -1);
-  const all = [0, 1, 2, 3].map(work);
-  await Promise.resolve();
-  expect(begun).toEqual([0, 1]);
-  ends[0]?.();
-  expect(await all[0]).toBe(-1);
-  expect(begun).toEqual([0, 1, 2]);
-  ends[1]?.();
-  ends[2]?.();
-  await Promise.all([all[1], all[2]]);
-  ends[3]?.();
-  expect(await Promise.all(all)).toEqual([-1, 1, 2, 3]);
 });

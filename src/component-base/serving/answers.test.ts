@@ -22,7 +22,7 @@ it('asks about a few at a time, in their order, and turns away who would wait be
   const answers = new Answers<string>(clock, () => 1000);
   const { open, ask } = questions();
   const all = Array.from({ length: delegatedQuestionsMax + delegatedWaitingMax }, (_, at) => answers.get(`token-${at}`, ask));
-  await expect(answers.get('one more', ask)).rejects.toThrow('too many callers are unknown');
+  await expect(answers.get('one more', ask)).rejects.toThrow('wait for their turn');
   expect(open).toHaveLength(delegatedQuestionsMax);
   while (open.length > 0) {
     expect(open.length).toBeLessThanOrEqual(delegatedQuestionsMax);

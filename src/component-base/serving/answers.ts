@@ -2,6 +2,7 @@
 // that are open at the same time are bounded, so that who makes up tokens costs neither memory nor the apiserver (k8s.io/apiserver
 // pkg/authentication/token/cache, plugin/pkg/authorizer/webhook, and the rate of its delegating clients).
 import { sha256Hex } from '#pki';
+import { atMost } from '#host';
 import type { Clock } from '#utils';
 import { delegatedAnswersMax, delegatedKeyLengthMax, delegatedQuestionsMax, delegatedWaitingMax } from './limits.ts';
 
@@ -15,15 +16,14 @@ export class Answers<T> {
   readonly #clock: Clock;
   readonly #ttlMs: (answer: T) => number;
   readonly #kept = new Map<string, Kept<T>>();
-  readonly #waiting: (() => void)[] = [];
-  #asking = 0;
+  readonly #inTurn = atMost(delegatedQuestionsMax, delegatedWaitingMax);
 
   constructor(clock: Clock, ttlMs: (answer: T) => number) {
     this.#clock = clock;
     this.#ttlMs = ttlMs;
   }
 
-  /** `ask` is called unless the answer is known. Rejects with its error, and with one of its own when too many wait for their turn. */
+  /** `ask` is called unless the answer is known. Rejects with its error, and with another one when too many wait for their turn. */
   async get(key: string, ask: () => Promise<T>): Promise<T> {
     // Nobody asks so much again, and what is asked again would be driven out.
     if (key.length > delegatedKeyLengthMax) return this.#inTurn(ask);
@@ -44,20 +44,6 @@ export class Answers<T> {
     } catch (error) {
       if (this.#kept.get(digest) === entry) this.#kept.delete(digest);
       throw error;
-    }
-  }
-
-  async #inTurn(ask: () => Promise<T>): Promise<T> {
-    if (this.#asking < delegatedQuestionsMax) this.#asking++;
-    else if (this.#waiting.length >= delegatedWaitingMax) throw new Error('too many callers are unknown');
-    else await new Promise<void>((begin) => this.#waiting.push(begin));
-    try {
-      return await ask();
-    } finally {
-      // Whoever waited longest takes the place over.
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#asking--;
     }
   }
 }

@@ -1,6 +1,7 @@
 // Makes sure a container's image is there: pull policy, back-off, one pull at a time (upstream pkg/kubelet/images image_manager.go).
 import type { Container, ImageVolumeSource, Pod } from '#api/core/v1';
 import { formatDurationMs } from '#apimachinery/duration';
+import { atMost } from '#host';
 import { type Clock, quote } from '#utils';
 import type { EventType, PodEvents } from '../events.ts';
 import { imageBackoffInitialMs, imageBackoffMaxMs } from '../limits.ts';
@@ -45,11 +46,11 @@ function pullFailure(image: string, text: string): StartFailure {
 export class ImageManager {
   readonly #deps: ImageManagerDeps;
   readonly #failed = new Map<string, Failed>();
-  readonly #waiting: (() => void)[] = [];
-  #pulling = 0;
+  readonly #inTurn: ReturnType<typeof atMost>;
 
   constructor(deps: ImageManagerDeps) {
     this.#deps = deps;
+    this.#inTurn = atMost(deps.parallelPulls ?? 1);
   }
 
   /** A container's image, pulled when the policy says so. Rejects with StartFailure. */
@@ -157,18 +158,5 @@ export class ImageManager {
       }
     }
     throw failure;
-  }
-
-  /** Runs `task` when fewer than the allowed number run. */
-  async #inTurn<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#pulling >= (this.#deps.parallelPulls ?? 1)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#pulling++;
-    try {
-      return await task();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#pulling--;
-    }
   }
 }

@@ -1,6 +1,7 @@
 // Asks kubelets what their nodes and pods use (GET /stats/summary), when somebody wants to know. Nothing is asked while nobody looks, and what was
 // just read is read once for all who ask.
 import type { StatsSummary } from '#component-helpers/stats';
+import { atMost } from '#host';
 import type { Clock, Logger } from '#utils';
 import { kubeletStatsBytesMax, kubeletStatsFreshMs, kubeletStatsTimeoutMs, kubeletsAskedAtOnceMax } from '../../limits.ts';
 import type { KubeletClients } from '../core/node/kubelet-clients.ts';
@@ -24,8 +25,7 @@ interface Read {
 export class StatsSource {
   readonly #deps: StatsSourceDeps;
   readonly #read = new Map<string, Read>();
-  readonly #waiting: (() => void)[] = [];
-  #asking = 0;
+  readonly #inTurn = atMost(kubeletsAskedAtOnceMax);
 
   constructor(deps: StatsSourceDeps) {
     this.#deps = deps;
@@ -72,17 +72,6 @@ export class StatsSource {
       return readSummary(JSON.parse(text));
     } finally {
       timer.cancel();
-    }
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#asking >= kubeletsAskedAtOnceMax) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#asking++;
-    try {
-      return await work();
-    } finally {
-      this.#asking--;
-      this.#waiting.shift()?.();
     }
   }
 
